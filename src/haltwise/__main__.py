@@ -1,0 +1,5 @@
+"""``python -m haltwise`` is the ``haltwise`` command."""
+
+from .cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""Findings on recorded runs: what the agents do with their own verdicts, and what it costs."""

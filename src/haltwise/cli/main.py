@@ -1,0 +1,70 @@
+"""The entry point: finds the command, runs it, and turns errors into one sentence and exit code 2.
+
+Commands are imported when they are called, so that ``haltwise --help`` loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from .. import __version__
+from ..core.errors import HaltwiseError
+
+COMMANDS: dict[str, str] = {
+    "audit": "What do the agents in these traces do with their own verdicts?",
+    "demo": "The tour: audit simulated agents and read the report.",
+    "doctor": "What is installed, what is missing, and the line to type.",
+}
+"""Every command with its one-line help; ``cli/NAME.py`` holds its ``command``."""
+
+
+class _Commands(click.Group):
+    """A group that imports a command's file when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".{cmd_name}", __package__)
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="haltwise")
+def app() -> None:
+    """Know when an agent loop should stop, and make it stop."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 a finding to fail on, 2 bad usage or input."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    try:
+        result: Any = app.main(arguments, standalone_mode=False, prog_name="haltwise")
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        print("haltwise: interrupted", file=sys.stderr)
+        return 130
+    except HaltwiseError as error:
+        print(f"haltwise: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,65 @@
+"""What a policy sees of one step. Built from events; says nothing of what to do about them."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import NamedTuple
+
+from .errors import ObservationError
+from .events import Verdict
+
+_WORDS = ", ".join(f'"{verdict.value}"' for verdict in Verdict)
+_VERDICTS: dict[object, Verdict] = {verdict: verdict for verdict in Verdict}
+
+
+class SearchObservation(NamedTuple):
+    """One tool step of a search loop; parallel calls of one turn are a single step.
+
+    A ``NamedTuple`` because one is built per step, and it is the cheapest immutable record.
+    """
+
+    verdict: Verdict
+    """The judgement of the result."""
+    fingerprint: str | None = None
+    """Digest of the call together with its result (see `fingerprint`); None when not known."""
+
+
+class RepairObservation(NamedTuple):
+    """One round of a verify-repair loop: the votes on the newest candidate."""
+
+    accepts: int
+    """Votes that accept, from 0 to ``votes``."""
+    votes: int
+    """Votes that were given; 0 when the verifier failed, which leaves beliefs unchanged."""
+    valid: bool | None = None
+    """The truth where a study knows it; only the oracle policies look at it."""
+
+
+def as_verdict(word: object) -> Verdict:
+    """Return the `Verdict` for ``word``: a `Verdict` or one of its five values.
+
+    Raises:
+        ObservationError: for anything else; numbers and differently cased words included.
+    """
+    verdict = _VERDICTS.get(word) if isinstance(word, str) else None
+    if verdict is None:
+        raise ObservationError(f"a verdict is one of {_WORDS}; got {word!r}")
+    return verdict
+
+
+def fingerprint(call: object, result: object) -> str:
+    """Return a 16-digit digest of a tool call and its result, equal across processes.
+
+    ``call`` and ``result`` are text, or any JSON value (key order does not matter).
+    """
+    digest = blake2b(_canonical(call).encode("utf-8", "surrogatepass"), digest_size=8)
+    digest.update(b"\x00")
+    digest.update(_canonical(result).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _canonical(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, default=repr)

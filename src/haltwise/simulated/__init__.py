@@ -1,0 +1,1 @@
+"""Simulated agents and repair loops with known parameters, always labelled as simulated."""

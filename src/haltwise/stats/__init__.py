@@ -1,0 +1,1 @@
+"""Statistics: arrays in, `Estimate` out. Knows nothing of agents, files or terminals."""

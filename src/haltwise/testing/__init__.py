@@ -1,0 +1,1 @@
+"""The test kit that extensions are checked with; nothing else here imports it."""
