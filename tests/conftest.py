@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,3 +28,20 @@ def shared_data() -> Callable[[str], Path]:
         return path
 
     return locate
+
+
+@pytest.fixture(scope="session")
+def run_python() -> Callable[[str], str]:
+    """Return a function that runs code in a fresh interpreter and returns what it printed."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+
+    def run(code: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    return run
