@@ -5,7 +5,6 @@ Commands are imported when they are called, so that ``haltwise --help`` loads no
 
 from __future__ import annotations
 
-import importlib
 import sys
 from typing import Any
 
@@ -13,34 +12,20 @@ import click
 
 from .. import __version__
 from ..core.errors import HaltwiseError
+from .lazy import LazyGroup
 
 COMMANDS: dict[str, str] = {
     "audit": "What do the agents in these traces do with their own verdicts?",
+    "calibrate": "Fit the noise of recorded loops and write the rule it supports.",
     "demo": "The tour: audit simulated agents and read the report.",
     "doctor": "What is installed, what is missing, and the line to type.",
 }
 """Every command with its one-line help; ``cli/NAME.py`` holds its ``command``."""
 
 
-class _Commands(click.Group):
-    """A group that imports a command's file when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f".{cmd_name}", __package__)
-        command: click.Command = module.command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup, helps=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="haltwise")
 def app() -> None:
     """Know when an agent loop should stop, and make it stop."""

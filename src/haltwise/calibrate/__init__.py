@@ -1,0 +1,1 @@
+"""From recorded loops to fitted parameters, the evidence for them, and the rule they support."""
