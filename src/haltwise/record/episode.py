@@ -36,17 +36,28 @@ class Beliefs(msgspec.Struct, frozen=True, omit_defaults=True):
     """How useful it found the last result, from 1 (not at all) to 5."""
 
 
+class Call(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One of several tool calls that an agent made side by side in one turn."""
+
+    action: str
+    """The tool's name."""
+    arguments: Any = None
+    """The call's arguments as they were recorded: text or JSON."""
+    result: str | None = None
+    """What the tool returned; None where no result was recorded for this call."""
+
+
 class SearchStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """One action of a search loop: a tool call with its result, or the final answer."""
 
     t: int
     """Position in the episode, from 1."""
     action: str
-    """The tool's name, or "answer" for the final answer."""
+    """The tool's name ("search+lookup" for calls made side by side), or "answer"."""
     arguments: Any = None
-    """The call's arguments as they were recorded: text or JSON."""
+    """The call's arguments as they were recorded: text or JSON; None for `parallel` calls."""
     result: str | None = None
-    """What the tool returned; None for an answer and where it was not kept."""
+    """What the tool returned (all `parallel` results joined); None for an answer or if not kept."""
     verdicts: dict[str, Verdict] = {}
     """The judgement of the result by each source: "recorded", "side_channel", "lexical", ..."""
     beliefs: Beliefs | None = None
@@ -57,6 +68,10 @@ class SearchStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """Seconds since the start of the episode."""
     usage: Usage | None = None
     """What the step cost."""
+    parallel: list[Call] = []
+    """The calls one by one where one turn made several: together they are one step."""
+    thought: str | None = None
+    """What the agent said in the turn that took this action; None when nothing was kept."""
 
 
 class RepairStep(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -100,7 +115,9 @@ class Episode(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag
     cluster_id: str
     """What is resampled as one in intervals: usually the question."""
     question_id: str
-    """The question or task."""
+    """Names the question or task."""
+    question: str | None = None
+    """The question's text; None where it was not kept."""
     regime: str | None = None
     """Fault condition of the source; None outside experiments."""
     model: str | None = None
@@ -109,6 +126,10 @@ class Episode(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag
     """What the harness added."""
     seed: int | None = None
     """Seed or trial number; tells repetitions of one question apart."""
+    run: str | None = None
+    """Where a format does not number its trials: session or trace id, else digest of the record."""
+    labels: dict[str, str] = {}
+    """What else the source says of the episode, such as ``split``; for filters only."""
     outcome: Outcome = Outcome()
     usage: Usage | None = None
     """What the whole episode cost, all roles together."""
@@ -137,9 +158,40 @@ class RepairEpisode(Episode, frozen=True, omit_defaults=True, kw_only=True, tag=
 AnyEpisode = SearchEpisode | RepairEpisode
 """What a reader yields."""
 
-Key = tuple[str | None, str | None, str | None, str, int | None]
+Key = tuple[str | None, str | None, str | None, str, int | None, str | None]
 
 
 def identity(episode: Episode) -> Key:
-    """Return (model, arm, regime, question_id, seed): two episodes equal in it are duplicates."""
-    return (episode.model, episode.arm, episode.regime, episode.question_id, episode.seed)
+    """Return (model, arm, regime, question_id, seed, run): episodes equal in it are duplicates.
+
+    ``run`` is None in every format that numbers its trials.
+    """
+    return (
+        episode.model,
+        episode.arm,
+        episode.regime,
+        episode.question_id,
+        episode.seed,
+        episode.run,
+    )
+
+
+MEAN6 = (
+    "clean",
+    "persistent",
+    "recover_after_1",
+    "recover_after_2",
+    "recover_after_3",
+    "late_onset_from_3",
+)
+"""The six regimes that mean6 averages with equal weight (METHODS section 1)."""
+
+REGIMES = (
+    *MEAN6,
+    "recover_after_4",
+    "recover_after_5",
+    "plausible",
+    "answerless",
+    "backup_tool",
+)
+"""Every fault regime of the study; any other is kept and named in a note."""

@@ -1,0 +1,97 @@
+"""Stable 8-byte digests of names, and a set of them that stays small at ten million.
+
+The digests are the same in every process and on every machine, so that shards can be merged.
+Two names share one with probability 2^-64: about 3e-6 for any pair among ten million.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+Digests = NDArray[np.uint64]
+"""One digest for each record, in the order of the records."""
+
+_EMPTY = 64
+
+
+def digest_bytes(name: bytes) -> bytes:
+    """Return the 8-byte digest of a name as bytes (little-endian)."""
+    return blake2b(name, digest_size=8).digest()
+
+
+def mix(first: Digests, second: Digests) -> Digests:
+    """Combine two digests of each record into one; the order of the two matters.
+
+    The finaliser of splitmix64 (Steele, Lea & Flood 2014) over a multiplied sum.
+    """
+    with np.errstate(over="ignore"):
+        z = first * np.uint64(0x9E3779B97F4A7C15) + second
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed: Digests = z ^ (z >> np.uint64(31))
+    return mixed
+
+
+class DigestSet:
+    """A growing set of digests: open addressing in one array, at most 16-32 bytes a digest."""
+
+    def __init__(self) -> None:
+        self._slots: Digests = np.zeros(_EMPTY, np.uint64)
+        self._size = 0
+        self._zero = False
+
+    def __len__(self) -> int:
+        return self._size + self._zero
+
+    def add(self, digests: Digests) -> NDArray[np.bool_]:
+        """Add digests in order; return for each whether it is new (a repetition is not)."""
+        fresh = np.zeros(len(digests), bool)
+        distinct, first = np.unique(digests, return_index=True)
+        if len(distinct) and distinct[0] == 0:
+            fresh[first[0]] = not self._zero
+            self._zero = True
+            distinct, first = distinct[1:], first[1:]
+        self._grow(self._size + len(distinct))
+        new = self._insert(distinct)
+        self._size += int(new.sum())
+        fresh[first[new]] = True
+        return fresh
+
+    def values(self) -> Digests:
+        """Return all digests, ascending."""
+        kept = np.sort(self._slots[self._slots != 0])
+        return np.concatenate([np.zeros(1, np.uint64), kept]) if self._zero else kept
+
+    def _grow(self, size: int) -> None:
+        capacity = len(self._slots)
+        while capacity < 2 * size:
+            capacity *= 2
+        if capacity > len(self._slots):
+            old = self._slots[self._slots != 0]
+            self._slots = np.zeros(capacity, np.uint64)
+            self._insert(old)
+
+    def _insert(self, distinct: Digests) -> NDArray[np.bool_]:
+        """Insert distinct digests, none of them 0; return which were not there before.
+
+        Each turn looks at one slot for every digest still on its way: taken by itself (known),
+        empty (write; where two write, one stands and the other moves on), or taken by another.
+        """
+        mask = np.uint64(len(self._slots) - 1)
+        new = np.zeros(len(distinct), bool)
+        waiting = np.arange(len(distinct))
+        slots = distinct & mask
+        while len(waiting):
+            values = distinct[waiting]
+            found = self._slots[slots]
+            empty = found == 0
+            self._slots[slots[empty]] = values[empty]
+            placed = empty & (self._slots[slots] == values)
+            new[waiting[placed]] = True
+            on = ~placed & (found != values)
+            waiting = waiting[on]
+            slots = (slots[on] + np.uint64(1)) & mask
+        return new
