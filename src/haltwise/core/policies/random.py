@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import ClassVar
 
 from ..decision import Action, Decision
@@ -51,5 +50,7 @@ class RandomStop(Policy):
 
 def uniform(seed: int, step: int) -> float:
     """Return a number in [0, 1) that depends on seed and step alone."""
+    from hashlib import blake2b
+
     digest = blake2b(f"{seed}:{step}".encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 11) / 2**53
