@@ -1,0 +1,21 @@
+"""How a verdict on a search result is obtained. A signal judges; it decides nothing."""
+
+from __future__ import annotations
+
+from .lexical import Lexical
+from .protocol import Signal, SignalStep, combined
+from .random import RateMatched
+from .recorded import Recorded
+from .side_channel import SideChannel
+from .stated import Stated
+
+__all__ = [
+    "Lexical",
+    "RateMatched",
+    "Recorded",
+    "SideChannel",
+    "Signal",
+    "SignalStep",
+    "Stated",
+    "combined",
+]
