@@ -1,0 +1,1 @@
+"""Experiments on live models: the search study and the verify-repair study."""
