@@ -1,9 +1,11 @@
 """haltwise: know when an LLM agent loop should stop, and make it stop.
 
-Importing this package loads the pure core and nothing heavy.
+Importing this package loads the pure core and nothing heavy; a rule is loaded when it is named.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .core.decision import Action, Decision
 from .core.errors import (
@@ -18,15 +20,21 @@ from .core.events import Usage, Verdict
 from .core.expression import parse_policy
 from .core.loop import SearchLoop
 from .core.observation import SearchObservation
-from .core.policies import (
-    CallBudget,
-    Deadline,
-    Never,
-    RandomStop,
-    Repetition,
-    UselessStreak,
-)
 from .core.policy import AllOf, AnyOf, Policy, fold, state_from_json, state_to_json
+
+if TYPE_CHECKING:
+    from .core.noise import NoiseModel
+    from .core.policies import (
+        BreakEven,
+        CallBudget,
+        Deadline,
+        Never,
+        RandomStop,
+        Recovery,
+        Repetition,
+        UselessStreak,
+    )
+    from .core.recovery import RecoveryModel
 
 __version__ = "0.1.0"
 
@@ -34,6 +42,7 @@ __all__ = [
     "Action",
     "AllOf",
     "AnyOf",
+    "BreakEven",
     "CallBudget",
     "Deadline",
     "Decision",
@@ -41,10 +50,13 @@ __all__ = [
     "HaltwiseError",
     "InputError",
     "Never",
+    "NoiseModel",
     "ObservationError",
     "ParameterError",
     "Policy",
     "RandomStop",
+    "Recovery",
+    "RecoveryModel",
     "Repetition",
     "SearchLoop",
     "SearchObservation",
@@ -57,3 +69,19 @@ __all__ = [
     "state_from_json",
     "state_to_json",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'haltwise' has no attribute {name!r}")
+    if name.endswith("Model"):
+        from .core.policies import VALUES
+
+        return VALUES.by_class_name(name)
+    from .core.policies import RULES
+
+    return RULES.by_class_name(name)
+
+
+def __dir__() -> list[str]:
+    return __all__

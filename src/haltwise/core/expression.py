@@ -233,7 +233,7 @@ class _Parser:
 def _hint(word: str, table: Mapping[str, type]) -> str:
     import difflib  # only for a message: it would add a tenth of the package's import time
 
-    near = difflib.get_close_matches(word, table, n=1)
+    near = difflib.get_close_matches(word, list(table), n=1)
     return f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(table))}"
 
 

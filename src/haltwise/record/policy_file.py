@@ -153,7 +153,7 @@ def _checked(path: str | os.PathLike[str], document: dict[str, Any]) -> PolicyFi
     for name, model in VALUES.items():
         if name in document:
             try:
-                parameters[name] = model.from_json(document[name])  # type: ignore[attr-defined]
+                parameters[name] = model.from_json(document[name])
             except InputError as error:
                 raise InputError(f"{path}: {error}") from None
     return PolicyFile(kind, policy, parameters, document.get("evidence", {}))

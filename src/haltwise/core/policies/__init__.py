@@ -1,46 +1,44 @@
-"""The rules, one per file, and the words under which expressions find them."""
+"""The rules, one per file, and the words under which expressions find them.
+
+A new rule is one file here, one line in `RULES`, and one under ``TYPE_CHECKING``.
+"""
 
 from __future__ import annotations
 
-from ..noise import NoiseModel
-from ..policy import Policy
-from ..recovery import RecoveryModel
-from .breakeven import BreakEven
-from .calls import CallBudget
-from .deadline import Deadline
-from .never import Never
-from .random import RandomStop
-from .recovery import Recovery
-from .repeat import Repetition
-from .streak import UselessStreak
+from typing import TYPE_CHECKING, Any
 
-RULES: dict[str, type[Policy]] = {
-    rule.name: rule
-    for rule in (
-        BreakEven,
-        CallBudget,
-        Deadline,
-        Never,
-        RandomStop,
-        Recovery,
-        Repetition,
-        UselessStreak,
-    )
-}
+from ..lazy import LazyClasses
+
+if TYPE_CHECKING:
+    from .breakeven import BreakEven as BreakEven
+    from .calls import CallBudget as CallBudget
+    from .deadline import Deadline as Deadline
+    from .never import Never as Never
+    from .random import RandomStop as RandomStop
+    from .recovery import Recovery as Recovery
+    from .repeat import Repetition as Repetition
+    from .streak import UselessStreak as UselessStreak
+
+RULES = LazyClasses(
+    __name__,
+    {
+        "breakeven": ".breakeven:BreakEven",
+        "calls": ".calls:CallBudget",
+        "deadline": ".deadline:Deadline",
+        "never": ".never:Never",
+        "random": ".random:RandomStop",
+        "recovery": ".recovery:Recovery",
+        "repeat": ".repeat:Repetition",
+        "streak": ".streak:UselessStreak",
+    },
+)
 """Every rule by its word in expressions."""
 
-VALUES: dict[str, type] = {"noise": NoiseModel, "recovery": RecoveryModel}
+VALUES = LazyClasses(
+    __name__, {"noise": "..noise:NoiseModel", "recovery": "..recovery:RecoveryModel"}
+)
 """Fitted parameters that can be written out inside an expression, by their word."""
 
-__all__ = [
-    "RULES",
-    "VALUES",
-    "BreakEven",
-    "CallBudget",
-    "Deadline",
-    "Never",
-    "RandomStop",
-    "Recovery",
-    "Repetition",
-    "UselessStreak",
-]
+
+def __getattr__(name: str) -> Any:
+    return RULES.by_class_name(name)
