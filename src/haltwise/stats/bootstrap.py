@@ -1,0 +1,268 @@
+"""Cluster bootstrap of statistics that are functions of sums over clusters.
+
+A resample of clusters changes such a statistic only through the sums of the clusters' columns, and
+the sums of all resamples are one matrix product: weights (resamples x clusters) times statistics
+(clusters x columns). So one draw serves every statistic of the same clusters (jointly: regimes,
+arms, differences), and there is no loop over resamples. Two ways to draw the weights:
+
+- `resample`: multinomial weights, the classical bootstrap of clusters;
+- `poisson_resample`: independent Poisson weights (Hanley and MacGibbon 2006; Chamandy et al. 2012,
+  "Estimating uncertainty for massive data streams"). The weight of a vector is a function of
+  (seed, vector, resample, count) alone, so that the result does not depend on how the clusters were
+  sharded or ordered.
+
+Knows nothing of what the columns mean; a statistic is any function from (resamples x columns) to
+one number a resample (`haltwise.stats.ratios` has the common ones).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .arrays import FloatArray, IntArray, check_level, cluster_counts, cluster_matrix
+from .estimate import Estimate, undefined
+
+Statistic = Callable[[FloatArray], FloatArray]
+"""From column sums (resamples x columns) to one number a resample, NaN where it is undefined."""
+
+_CHUNK = 1 << 18
+"""Weights held at a time: 2 MB, which stays in the cache and bounds the memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resamples:
+    """Column sums of the clusters and of resamples of them."""
+
+    total: FloatArray
+    """Sums over the clusters as observed, shape (columns,)."""
+    sums: FloatArray
+    """Sums over each resample, shape (resamples, columns)."""
+    clusters: int
+    """Number of clusters that were resampled."""
+    method: str
+    """How the resamples were drawn."""
+
+    def estimate(
+        self,
+        statistic: Statistic,
+        *,
+        level: float = 0.95,
+        reason: str = "a denominator is 0",
+    ) -> Estimate:
+        """Return the statistic with the percentile interval of its resamples; n = clusters.
+
+        Resamples in which the statistic is undefined are left out and counted in the note. One
+        cluster gives a value and no interval: it says nothing of how clusters differ.
+
+        Args:
+            statistic: what to estimate.
+            level: coverage of the interval.
+            reason: the note where the statistic itself is undefined.
+        """
+        check_level(level)
+        if not self.clusters:
+            return undefined("no clusters", method=self.method, level=level)
+        value = self.value(statistic)
+        if np.isnan(value):
+            return undefined(reason, n=self.clusters, method=self.method, level=level)
+        if self.clusters == 1:
+            return Estimate(
+                value, level=level, n=1, method=self.method, note="no interval: one cluster"
+            )
+        replicates = self.replicates(statistic)
+        kept = replicates[~np.isnan(replicates)]
+        estimate = Estimate(value, level=level, n=self.clusters, method=self.method)
+        if not len(kept):
+            return estimate.noted("no interval: undefined in every resample")
+        low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
+        estimate = Estimate(value, float(low), float(high), level, self.clusters, self.method)
+        lost = len(replicates) - len(kept)
+        if lost:
+            return estimate.noted(f"undefined in {lost} of {len(replicates)} resamples")
+        return estimate
+
+    def p_value(self, statistic: Statistic, *, null: float = 0.0) -> float:
+        """Return the two-sided p-value of "the statistic is ``null``"; NaN when undefined.
+
+        The smallest 1 - level whose percentile interval leaves ``null`` out, counting the observed
+        sample as one more resample (Davison and Hinkley 1997, section 4.4), hence never below
+        2 / (resamples + 1).
+        """
+        replicates = self.replicates(statistic)
+        kept = replicates[~np.isnan(replicates)]
+        if self.clusters < 2 or not len(kept) or np.isnan(self.value(statistic)):
+            return float("nan")
+        below = 1 + np.count_nonzero(kept <= null)
+        above = 1 + np.count_nonzero(kept >= null)
+        return float(min(1.0, 2 * min(below, above) / (len(kept) + 1)))
+
+    def value(self, statistic: Statistic) -> float:
+        """Return the statistic of the clusters as observed."""
+        return float(_applied(statistic, self.total[None, :])[0])
+
+    def replicates(self, statistic: Statistic) -> FloatArray:
+        """Return the statistic of every resample."""
+        return _applied(statistic, self.sums)
+
+
+def resample(
+    rows: ArrayLike,
+    *,
+    counts: ArrayLike | None = None,
+    replicates: int = 2000,
+    seed: int = 0,
+) -> Resamples:
+    """Draw clusters with replacement, as many as there are, ``replicates`` times.
+
+    Args:
+        rows: cluster statistics, shape (clusters, columns); distinct if ``counts`` is given.
+        counts: how often each row occurs; None: each row is one cluster.
+        replicates: number of resamples, at least 1.
+        seed: of the generator; the same seed and rows in the same order give the same resamples.
+
+    Raises:
+        ValueError: shapes do not fit, a value is not finite, or ``replicates`` is below 1.
+    """
+    matrix, number = cluster_matrix(rows), _replicates(replicates)
+    repeats = cluster_counts(counts, len(matrix))
+    clusters = int(repeats.sum())
+    rng = np.random.default_rng(seed)
+    sums = np.zeros((number, matrix.shape[1]))
+    for part in _slices(number, len(matrix)):
+        size = part.stop - part.start
+        if counts is None and clusters:
+            weights = _multinomial_of_ones(rng, clusters, size)
+        elif clusters:
+            weights = rng.multinomial(clusters, repeats / clusters, size=size)
+        else:
+            break
+        sums[part] = weights.astype(np.float64) @ matrix
+    method = f"cluster bootstrap, percentile, {number} resamples"
+    return Resamples(repeats @ matrix, sums, clusters, method)
+
+
+def poisson_resample(
+    rows: ArrayLike,
+    *,
+    counts: ArrayLike | None = None,
+    replicates: int = 2000,
+    seed: int = 0,
+) -> Resamples:
+    """Weight each cluster by an independent Poisson(1) number, ``replicates`` times.
+
+    Clusters with equal statistics are weighted together, by Poisson(count). Draws depend on
+    (seed, statistics, count, resample) alone: shards whose pools are merged
+    (`haltwise.stats.pool.Pool`) give the resamples of the whole, to the last bit.
+
+    Args:
+        rows: cluster statistics, shape (clusters, columns); distinct if ``counts`` is given
+            (`Pool.arrays`).
+        counts: how often each row occurs; None: the rows are pooled here.
+        replicates: number of resamples, at least 1.
+        seed: any whole number.
+
+    Raises:
+        ValueError: shapes do not fit, a value is not finite, or ``replicates`` is below 1.
+    """
+    from .pool import Pool
+
+    number = _replicates(replicates)
+    if counts is None:
+        matrix, repeats = Pool.of(rows).arrays()
+    else:
+        matrix = cluster_matrix(rows)
+        repeats = cluster_counts(counts, len(matrix))
+    keys = _keys(matrix, seed)
+    streams = _mixed(np.arange(1, number + 1, dtype=np.uint64) * _STEP)
+    sums = np.zeros((number, matrix.shape[1]))
+    for count, members in _by_count(repeats):
+        quantiles = _PoissonQuantiles(count)
+        for part in _slices(len(members), number):
+            chosen = members[part]
+            weights = quantiles(_mixed(streams[:, None] + keys[chosen]))
+            sums += weights @ matrix[chosen]
+    method = f"Poisson cluster bootstrap, percentile, {number} resamples"
+    return Resamples(repeats @ matrix, sums, int(repeats.sum()), method)
+
+
+def _replicates(number: int) -> int:
+    if number < 1:
+        raise ValueError(f"replicates is a number from 1 up; got {number!r}")
+    return number
+
+
+def _applied(statistic: Statistic, sums: FloatArray) -> FloatArray:
+    result = np.asarray(statistic(sums), dtype=np.float64)
+    if result.shape != (len(sums),):
+        raise ValueError(
+            f"a statistic returns one number a resample, shape ({len(sums)},); got {result.shape}"
+        )
+    return result
+
+
+def _slices(length: int, width: int) -> Iterator[slice]:
+    """Cut ``length`` rows of ``width`` weights into chunks of bounded size."""
+    step = max(1, _CHUNK // max(width, 1))
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))
+
+
+def _multinomial_of_ones(rng: np.random.Generator, clusters: int, size: int) -> IntArray:
+    # Counting drawn indices is six times faster than `Generator.multinomial` at equal odds.
+    drawn = rng.integers(0, clusters, size=(size, clusters), dtype=np.int32)
+    drawn = drawn + np.arange(0, size * clusters, clusters)[:, None]
+    return np.bincount(drawn.ravel(), minlength=size * clusters).reshape(size, clusters)
+
+
+# Counter-based draws: each uniform number is a hash of (seed, vector, resample), by the finaliser
+# of SplitMix64 (Steele, Lea and Flood 2014), on whole arrays.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+Bits = NDArray[np.uint64]
+
+
+def _mixed(bits: Bits) -> Bits:
+    bits ^= bits >> np.uint64(30)
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(27)
+    bits *= np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return bits
+
+
+def _keys(matrix: FloatArray, seed: int) -> Bits:
+    """Hash (seed, row) to 64 bits a row."""
+    values = (matrix + 0.0).view(np.uint64)
+    keys = np.full(len(matrix), seed & 0xFFFFFFFFFFFFFFFF, dtype=np.uint64)
+    for column in range(matrix.shape[1] + 1):
+        keys = _mixed(keys + _STEP)
+        if column < matrix.shape[1]:
+            keys ^= values[:, column]
+    return keys
+
+
+def _by_count(counts: IntArray) -> Iterator[tuple[int, IntArray]]:
+    order = np.argsort(counts, kind="stable")
+    order = order[counts[order] > 0]
+    values, starts = np.unique(counts[order], return_index=True)
+    stops = np.append(starts, len(order))[1:]
+    for count, start, stop in zip(values, starts, stops, strict=True):
+        yield int(count), order[start:stop]
+
+
+class _PoissonQuantiles:
+    """The Poisson(mean) quantile function on hashed bits."""
+
+    def __init__(self, mean: int) -> None:
+        from scipy.special import pdtr
+
+        reach = 9 * np.sqrt(mean) + 12
+        self._low = max(0, int(mean - reach))
+        self._table = pdtr(np.arange(self._low, int(mean + reach) + 1), float(mean))
+
+    def __call__(self, bits: Bits) -> FloatArray:
+        uniform = (bits >> np.uint64(11)) * 2.0**-53
+        return np.asarray(np.searchsorted(self._table, uniform, side="right") + float(self._low))
