@@ -91,13 +91,17 @@ FINDS = [
      "He vanished from a steamer in the English Channel", "Paris"),
 ]  # fmt: skip
 
-FIRST = ("Ada Bram Celia Dorian Edda Fenn Greta Hollis Ines Jorun Kester Lida Marek Nadia Osric "
-         "Petra Quill Runa Silas Tamsin Ulric Vera Wendel Xenia Yorick Zelda Anselm Birgit Corwin "
-         "Delphine Emeric Fiora").split()  # fmt: skip
-LAST = ("Aldermoor Brockhurst Castellane Dunmarrow Eskelund Farrowgate Grimsdale Haverstock "
-        "Ingleby Jessamy Kestrelton Lorimund Maddersley Northolt Ostrander Pellworth Quenby "
-        "Ravenscar Saltmarsh Thistlewood Umberlake Vandermeel Wexcombe Yarrowby Ashgrove Bellwether "
-        "Coldbrook Drummel Everslade Foxholme Gravenor Hartsease").split()  # fmt: skip
+FIRST = """
+    Ada Bram Celia Dorian Edda Fenn Greta Hollis Ines Jorun Kester Lida Marek Nadia Osric
+    Petra Quill Runa Silas Tamsin Ulric Vera Wendel Xenia Yorick Zelda Anselm Birgit
+    Corwin Delphine Emeric Fiora
+""".split()  # noqa: SIM905
+LAST = """
+    Aldermoor Brockhurst Castellane Dunmarrow Eskelund Farrowgate Grimsdale Haverstock
+    Ingleby Jessamy Kestrelton Lorimund Maddersley Northolt Ostrander Pellworth Quenby
+    Ravenscar Saltmarsh Thistlewood Umberlake Vandermeel Wexcombe Yarrowby Ashgrove
+    Bellwether Coldbrook Drummel Everslade Foxholme Gravenor Hartsease
+""".split()  # noqa: SIM905
 TOWNS = ["Mirefold", "Osselby", "Trindholm", "Calverwick", "Puddlemere", "Stannaford", "Wychbourne",
          "Eldermouth"]  # fmt: skip
 SCHOOLS = ["Varnholt", "Kelmarsh", "Tessaly", "Obermoor", "Lindqvist", "Harrowgate", "Sundermere",
@@ -106,7 +110,8 @@ INSTRUMENTS = ["bassoon", "zither", "cello", "accordion", "oboe", "mandolin", "h
 PORTS = ["Skerrow", "Port Ambrel", "Gullhaven", "Nareth", "Tollbay", "Vantry", "Cinderquay",
          "Westerlock"]  # fmt: skip
 NOVELS = ["The Salt Ledger", "Winter Orchard", "A Lantern for Ivo", "The Cartographer's Debt",
-          "Seven Quiet Doors", "The Glass Ferry", "Ashes in the Granary", "The Understudy's Map"]  # fmt: skip
+          "Seven Quiet Doors", "The Glass Ferry", "Ashes in the Granary",
+          "The Understudy's Map"]  # fmt: skip
 BRIDGES = ["Harrow Bridge", "Tamber Viaduct", "Orlen Footbridge", "Cassel Aqueduct",
            "Merrow Causeway", "Lunt Drawbridge", "Dovecote Span", "Pelham Crossing"]  # fmt: skip
 FIRMS = ["Brightwater Looms", "Kobold Lamps", "Sparrow Cycles", "Thornfield Clocks",
