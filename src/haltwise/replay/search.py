@@ -1,0 +1,250 @@
+"""Recorded search loops as arrays, and where each rule fires on them.
+
+Knows verdicts, decision points and answer-now branches; ignorant of statistics and files. The rules
+are those that run online (`haltwise.core.policies`): known families are worked out over whole
+arrays, any other policy is stepped over the loops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.events import Verdict
+from ..core.observation import SearchObservation, fingerprint
+from ..core.policies import (
+    BreakEven,
+    CallBudget,
+    Deadline,
+    Never,
+    RandomStop,
+    Recovery,
+    UselessStreak,
+)
+from ..core.policies.random import uniform
+from ..core.policy import AllOf, AnyOf, Policy
+from ..record.episode import SearchEpisode, SearchStep
+from ..record.outline import CODES, VERDICTS, choose_source
+from .answer_now import AnswerNowTable
+from .firing import Booleans, Firing, Integers, at_first, combine, never, step_through
+
+Floats = NDArray[np.float64]
+Mark = str | None
+
+USELESS, UNJUDGED, ERROR = (
+    CODES[verdict] for verdict in (Verdict.USELESS, Verdict.UNJUDGED, Verdict.SOURCE_ERROR)
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SearchTable:
+    """n search loops of at most w tool steps, padded on the right."""
+
+    verdicts: NDArray[np.int8]
+    """(n, w): code of each tool step's verdict; anything beyond the end."""
+    taken: Integers
+    """(n,): tool steps recorded."""
+    free: Booleans
+    """(n, w): whether a next action is recorded and is not the answer. Only there does a stop
+    change anything: at the last observation there is nothing to decide, and an agent that answers
+    of its own accord is left alone."""
+    calls: Integers
+    """(n, w): tool calls made up to and with each step, side-by-side ones counted one by one."""
+    answer_now: Floats
+    """(n, w): 1 or 0, whether an answer forced after each step was right; NaN where not known."""
+    success: Floats
+    """(n,): 1 or 0, the recorded outcome; NaN where not graded."""
+    total_calls: Integers
+    """(n,): tool calls of the whole loop."""
+    marks: list[tuple[Mark, ...]] | None = None
+    """Fingerprint of each tool step by loop; None when no rule needs them."""
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    @property
+    def inside(self) -> Booleans:
+        """(n, w): whether the loop has a tool step there."""
+        return np.arange(self.verdicts.shape[1]) < self.taken[:, None]
+
+    def runs(self, *, count_errors: bool = False) -> Integers:
+        """Return the run of useless verdicts after each step, (n, w); see `run_length`."""
+        useless = self.verdicts == USELESS
+        stays = self.verdicts == UNJUDGED
+        errors = self.verdicts == ERROR
+        if count_errors:
+            useless |= errors
+        else:
+            stays |= errors
+        runs = np.zeros(self.verdicts.shape, np.int64)
+        run = np.zeros(len(self), np.int64)
+        for step in range(self.verdicts.shape[1]):
+            run = np.where(useless[:, step], run + 1, np.where(stays[:, step], run, 0))
+            runs[:, step] = run
+        return runs
+
+
+def search_table(
+    episodes: Sequence[SearchEpisode],
+    answer_now: AnswerNowTable | None = None,
+    *,
+    fingerprints: bool = False,
+) -> SearchTable:
+    """Lay search episodes out as arrays.
+
+    Verdicts are those of the first source in order of preference (`choose_source`). A branch that
+    the episode records wins over the table.
+
+    Args:
+        episodes: the loops.
+        answer_now: grades of forced answers for steps whose branch is not recorded.
+        fingerprints: whether to keep each step's fingerprint; see `needs_fingerprints`.
+    """
+    width = max((sum(s.action != "answer" for s in e.steps) for e in episodes), default=0)
+    n = len(episodes)
+    verdicts = np.zeros((n, width), np.int8)
+    free = np.zeros((n, width), bool)
+    calls = np.zeros((n, width), np.int64)
+    branch = np.full((n, width), math.nan)
+    taken = np.zeros(n, np.int64)
+    success = np.full(n, math.nan)
+    marks: list[tuple[Mark, ...]] | None = [] if fingerprints else None
+    unjudged = CODES[Verdict.UNJUDGED]
+    for i, episode in enumerate(episodes):
+        steps = episode.steps
+        source = choose_source(steps)
+        codes: list[int] = []
+        goes_on: list[bool] = []
+        counted: list[int] = []
+        grades: list[float] = []
+        made = 0
+        for position, step in enumerate(steps, start=1):
+            if step.action == "answer":
+                continue
+            verdict = None if source is None else step.verdicts.get(source)
+            codes.append(unjudged if verdict is None else CODES[verdict])
+            goes_on.append(position < len(steps) and steps[position].action != "answer")
+            made += len(step.parallel) or 1
+            counted.append(made)
+            grades.append(_grade(step, episode.question_id, answer_now))
+        k = taken[i] = len(codes)
+        verdicts[i, :k], free[i, :k], calls[i, :k], branch[i, :k] = codes, goes_on, counted, grades
+        if episode.outcome.success is not None:
+            success[i] = episode.outcome.success
+        if marks is not None:
+            marks.append(tuple([_mark(step) for step in steps if step.action != "answer"]))
+    total = calls.max(axis=1, initial=0)
+    return SearchTable(verdicts, taken, free, calls, branch, success, total, marks)
+
+
+def _grade(step: SearchStep, question: str, table: AnswerNowTable | None) -> float:
+    if step.answer_now is not None and step.answer_now.success is not None:
+        return float(step.answer_now.success)
+    return math.nan if table is None else table.get(question, step.t)
+
+
+def _mark(step: SearchStep) -> Mark:
+    if step.parallel:
+        calls: list[Any] = [[call.action, call.arguments] for call in step.parallel]
+        results = [call.result for call in step.parallel]
+        known = all(result is not None for result in results)
+        return fingerprint(calls, results) if known else None
+    if step.arguments is None or step.result is None:
+        return None
+    return fingerprint([step.action, step.arguments], step.result)
+
+
+def search_firing(policy: Policy, table: SearchTable) -> Firing:
+    """Return where ``policy`` fires on each loop, exactly as `SearchLoop` would step by step."""
+    if isinstance(policy, (AnyOf, AllOf)):
+        return combine(policy, [search_firing(part, table) for part in policy.parts])
+    condition = _CONDITIONS.get(type(policy))
+    if condition is not None:
+        return at_first(condition(policy, table) & table.inside)
+    return _stepped(policy, table)
+
+
+def needs_fingerprints(policies: Iterable[Policy]) -> bool:
+    """Tell whether any of ``policies`` may look at more than the verdicts."""
+    return any(
+        needs_fingerprints(policy.parts)
+        if isinstance(policy, (AnyOf, AllOf))
+        else type(policy) not in _CONDITIONS
+        for policy in policies
+    )
+
+
+def _streak(policy: UselessStreak, table: SearchTable) -> Booleans:
+    return table.runs(count_errors=policy.count_errors) >= policy.k
+
+
+def _breakeven(policy: BreakEven, table: SearchTable) -> Booleans:
+    return table.runs() >= policy.threshold
+
+
+def _deadline(policy: Deadline, table: SearchTable) -> Booleans:
+    return _from_step(policy.budget - 1, table)
+
+
+def _calls(policy: CallBudget, table: SearchTable) -> Booleans:
+    return _from_step(policy.n, table)
+
+
+def _from_step(step: int, table: SearchTable) -> Booleans:
+    late: Booleans = np.arange(1, table.verdicts.shape[1] + 1) >= step
+    return np.broadcast_to(late, table.verdicts.shape)
+
+
+def _never(policy: Never, table: SearchTable) -> Booleans:
+    return np.zeros(table.verdicts.shape, bool)
+
+
+def _random(policy: RandomStop, table: SearchTable) -> Booleans:
+    draws = [uniform(policy.seed, t) for t in range(1, table.verdicts.shape[1] + 1)]
+    return np.broadcast_to(np.array(draws) < policy.rate, table.verdicts.shape)
+
+
+def _recovery(policy: Recovery, table: SearchTable) -> Booleans:
+    width = table.verdicts.shape[1]
+    fires = np.ones((width, width + 1), bool)  # by steps taken before this one, and run
+    for step in range(width):
+        left = policy.recovery.budget - step - 1
+        if left > 1:
+            fires[step] = np.isin(np.arange(width + 1), list(policy.table[left - 1]))
+    chosen: Booleans = fires[np.arange(width), table.runs()]
+    return chosen
+
+
+_CONDITIONS: dict[type[Policy], Callable[[Any, SearchTable], Booleans]] = {
+    BreakEven: _breakeven,
+    CallBudget: _calls,
+    Deadline: _deadline,
+    Never: _never,
+    RandomStop: _random,
+    Recovery: _recovery,
+    UselessStreak: _streak,
+}
+"""Rules whose condition over all loops and steps is one array expression."""
+
+
+def _stepped(policy: Policy, table: SearchTable) -> Firing:
+    if len(table) == 0:
+        return never(0)
+    rows = [row[:n].tobytes() for row, n in zip(table.verdicts, table.taken, strict=True)]
+    if table.marks is None:
+        return step_through(policy, rows, lambda row: [_SEEN[code] for code in row])
+    return step_through(
+        policy,
+        zip(rows, table.marks, strict=True),
+        lambda pattern: [
+            SearchObservation(VERDICTS[code], mark) for code, mark in zip(*pattern, strict=True)
+        ],
+    )
+
+
+_SEEN = [SearchObservation(verdict) for verdict in VERDICTS]
