@@ -5,8 +5,16 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from haltwise.core.events import Verdict
-from haltwise.core.expression import parse_policy
-from haltwise.core.policies import BreakEven, Recovery
+from haltwise.core.policies import (
+    BreakEven,
+    CallBudget,
+    Deadline,
+    Never,
+    RandomStop,
+    Recovery,
+    Repetition,
+    UselessStreak,
+)
 from haltwise.core.policy import AllOf, AnyOf, Policy
 from haltwise.core.recovery import RecoveryModel
 from haltwise.record.episode import AnswerNow, Call, Outcome, SearchEpisode, SearchStep
@@ -74,14 +82,12 @@ def search_rules() -> st.SearchStrategy[Policy]:
     """Draw a single search rule, of the families with and without a fast path."""
     small = st.integers(1, 6)
     return st.one_of(
-        st.builds(
-            lambda k, e: parse_policy(f"streak({k}, count_errors={e})"), small, st.booleans()
-        ),
-        small.map(lambda n: parse_policy(f"deadline({n + 1})")),
-        small.map(lambda n: parse_policy(f"calls({n})")),
-        small.map(lambda n: parse_policy(f"repeat({n + 1})")),
-        st.builds(lambda r, s: parse_policy(f"random({r}, {s})"), st.floats(0, 1), small),
-        st.just(parse_policy("never")),
+        st.builds(UselessStreak, small, st.booleans()),
+        st.builds(Deadline, st.integers(2, 7)),
+        st.builds(CallBudget, small),
+        st.builds(Repetition, st.integers(2, 4)),
+        st.builds(RandomStop, st.floats(0, 1), small),
+        st.just(Never()),
         st.builds(BreakEven, st.floats(0, 1), st.sampled_from([0, 0.1, 0.3])),
         st.builds(Recovery, recovery_models(), st.sampled_from([None, 0.25, 0.5, 1])),
     )

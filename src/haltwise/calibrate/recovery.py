@@ -75,15 +75,15 @@ def recovery_counts(
     loop, step = np.nonzero(during & judged & (runs[:, :-1] <= width))
     cell = (clusters[loop] * 2 + later[loop, step]) * width + runs[loop, step] - 1
     size = groups * 2 * width
-    tried = np.bincount(cell, minlength=size).astype(float)
-    recovered = np.bincount(cell, resets[loop, step], size)
+    tried = _sums(cell, size)
+    recovered = _sums(cell, size, resets[loop, step])
 
     loop, step = np.nonzero(during)
     branch = table.answer_now[loop, step]
     known = ~np.isnan(branch)
     cell = clusters[loop] * 2 + later[loop, step]
-    asked = np.bincount(cell[known], minlength=groups * 2).astype(float)
-    right = np.bincount(cell[known], branch[known], groups * 2)
+    asked = _sums(cell[known], groups * 2)
+    right = _sums(cell[known], groups * 2, branch[known])
 
     back = during & resets
     loop = np.flatnonzero(back.any(axis=1))
@@ -93,8 +93,8 @@ def recovery_counts(
     known = ~np.isnan(worth)
     usable = known & (left >= 1)
     cell = (clusters[loop] * width + left - 1)[usable]
-    useful = np.bincount(cell, minlength=groups * width).astype(float)
-    value = np.bincount(cell, worth[usable], groups * width)
+    useful = _sums(cell, groups * width)
+    value = _sums(cell, groups * width, worth[usable])
     return RecoveryCounts(
         tried.reshape(groups, 2, width),
         recovered.reshape(groups, 2, width),
@@ -229,6 +229,11 @@ def fit_recovery(
     one = np.zeros(len(table), np.int64)
     counts = recovery_counts(table, one, budget=budget, price=price)
     return recovery_model(recovery_values(counts, np.ones((1, 1))), budget=budget, price=price)
+
+
+def _sums(cell: Integers, size: int, values: NDArray[np.generic] | None = None) -> Floats:
+    added = None if values is None else values.astype(np.float64)
+    return np.bincount(cell, added, size).astype(np.float64)
 
 
 def _weighed(weights: Floats, counts: Floats) -> Floats:

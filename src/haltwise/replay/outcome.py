@@ -121,4 +121,5 @@ def repair_outcomes(
 def _best(options: Floats, recorded: Floats) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a loop of which nothing is known
-        return np.nanmax(np.column_stack([options, recorded]), axis=1)
+        best: Floats = np.nanmax(np.column_stack([options, recorded]), axis=1)
+    return best
