@@ -77,7 +77,7 @@ def test_digits_do_not_tell_error_texts_apart() -> None:
 def test_batch_pools_equal_outlines_and_tells_clusters_apart() -> None:
     """Two questions with the same course share one outline and have two cluster digests."""
     episodes = [episode("a"), episode("b"), episode("a", regime="persistent")]
-    made = batch((e, outline_of(e)) for e in episodes)
+    made = batch((n, e, outline_of(e)) for n, e in enumerate(episodes))
     assert made.index.tolist() == [0, 0, 1]
     assert made.clusters[0] == made.clusters[2] != made.clusters[1]
     assert len(set(made.identities.tolist())) == 3

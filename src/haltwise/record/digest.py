@@ -35,6 +35,18 @@ def mix(first: Digests, second: Digests) -> Digests:
     return mixed
 
 
+_MASK = (1 << 64) - 1
+
+
+def mix_one(first: bytes, second: bytes) -> int:
+    """Combine two 8-byte digests into one number: `mix` for a single record."""
+    z = int.from_bytes(first, "little") * 0x9E3779B97F4A7C15 + int.from_bytes(second, "little")
+    z &= _MASK
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK
+    return z ^ (z >> 31)
+
+
 class DigestSet:
     """A growing set of digests: open addressing in one array, at most 16-32 bytes a digest."""
 
@@ -59,6 +71,23 @@ class DigestSet:
         self._size += int(new.sum())
         fresh[first[new]] = True
         return fresh
+
+    def add_one(self, digest: int) -> bool:
+        """Add one digest; return whether it is new."""
+        if digest == 0:
+            new, self._zero = not self._zero, True
+            return new
+        self._grow(self._size + 1)
+        slots = self._slots
+        mask = len(slots) - 1
+        slot = digest & mask
+        while (found := int(slots[slot])) != digest:
+            if found == 0:
+                slots[slot] = digest
+                self._size += 1
+                return True
+            slot = (slot + 1) & mask
+        return False
 
     def values(self) -> Digests:
         """Return all digests, ascending."""

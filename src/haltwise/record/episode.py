@@ -91,6 +91,8 @@ class RepairStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """Seconds since the start of the episode."""
     usage: Usage | None = None
     """What the round cost."""
+    errors: float | None = None
+    """Failed checks of the candidate, where the source counts them (lower is better)."""
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):

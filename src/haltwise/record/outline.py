@@ -89,13 +89,21 @@ class Outlines:
     """(n,): digest of each episode's ``cluster_id``; equal for equal ids in every process."""
     identities: Digests
     """(n,): digest of each episode's `identity`, for finding duplicates across shards."""
+    lines: NDArray[np.int64]
+    """(n,): line of each episode in its file; for a document, its position in it, from 1."""
 
     def __len__(self) -> int:
         return len(self.index)
 
     def select(self, keep: NDArray[np.bool_]) -> Outlines:
         """Return the batch of the episodes where ``keep`` is true; the table stays whole."""
-        return Outlines(self.table, self.index[keep], self.clusters[keep], self.identities[keep])
+        return Outlines(
+            self.table,
+            self.index[keep],
+            self.clusters[keep],
+            self.identities[keep],
+            self.lines[keep],
+        )
 
 
 def choose_source(steps: Iterable[SearchStep]) -> str | None:
@@ -195,14 +203,16 @@ def context_digest(
     return digest_bytes(msgspec.json.encode((model, arm, regime, seed, run)))
 
 
-def batch(episodes: Iterable[tuple[Episode, Outline]]) -> Outlines:
-    """Make a batch of episodes and their outlines, in order."""
+def batch(episodes: Iterable[tuple[int, Episode, Outline]]) -> Outlines:
+    """Make a batch of (line, episode, outline), in order."""
     table: dict[Outline, int] = {}
     index: list[int] = []
     clusters = bytearray()
     questions = bytearray()
     contexts = bytearray()
-    for episode, outline in episodes:
+    lines: list[int] = []
+    for line, episode, outline in episodes:
+        lines.append(line)
         index.append(table.setdefault(outline, len(table)))
         clusters += cluster_digest(episode.cluster_id)
         questions += cluster_digest(episode.question_id)
@@ -211,5 +221,9 @@ def batch(episodes: Iterable[tuple[Episode, Outline]]) -> Outlines:
         )
     identities = mix(np.frombuffer(questions, "<u8"), np.frombuffer(contexts, "<u8"))
     return Outlines(
-        list(table), np.array(index, np.int32), np.frombuffer(clusters, "<u8"), identities
+        list(table),
+        np.array(index, np.int32),
+        np.frombuffer(clusters, "<u8"),
+        identities,
+        np.array(lines, np.int64),
     )
