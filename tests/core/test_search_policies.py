@@ -149,6 +149,11 @@ def test_a_new_useful_result_forgets_earlier_repetitions() -> None:
     assert stop_step(Repetition(3), sequence) is None
 
 
+def test_useful_results_in_turn_are_a_cycle() -> None:
+    """A signal that praises both results of a cycle does not hide it (deer-flow 2590)."""
+    assert stop_step(Repetition(3), marks("sfsfsfsfsf", Verdict.USEFUL)) == 6
+
+
 def test_an_old_result_called_useful_again_is_still_a_repetition() -> None:
     """A judge that praises the same result each time does not hide the loop."""
     assert stop_step(Repetition(3), marks("aaa", Verdict.USEFUL)) == 3

@@ -20,8 +20,9 @@ class Repetition(Policy):
     """Demand the answer once the same call has brought the same result ``n`` times.
 
     The occurrences need not be consecutive, so search / fetch / search / fetch is seen. A new
-    result is progress, even of the same call, and a useful result that was not seen before
-    forgets the past. Steps whose call or result is not known are passed over.
+    result is progress, even of the same call, and a useful result that was not seen before starts
+    every count again (it stays remembered, so that two useful results in turn are a loop, too).
+    Steps whose call or result is not known are passed over.
     """
 
     n: int
@@ -34,7 +35,7 @@ class Repetition(Policy):
         whole("repeat", "n", self.n, 2)
 
     def initial(self) -> State:
-        """Return the fingerprints remembered: none."""
+        """Return the fingerprints remembered: none. None among them marks a new start."""
         return ()
 
     def advance(
@@ -45,9 +46,10 @@ class Repetition(Policy):
         if mark is None:
             return state, None
         if observation.verdict is Verdict.USEFUL and mark not in state:
-            return (mark,), None
+            return (*state[-(MEMORY - 2) :], None, mark), None
         seen = (*state[-(MEMORY - 1) :], mark)
-        count = seen.count(mark)
+        start = len(seen) - seen[::-1].index(None) if None in seen else 0
+        count = seen[start:].count(mark)
         if count < self.n:
             return seen, None
         reason = f"the same call brought the same result {count} times (limit {self.n})"
