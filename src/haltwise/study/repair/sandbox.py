@@ -4,7 +4,7 @@ A run gets: no network, a read-only system, an own empty temporary folder that i
 limits on address space, CPU time, processes, file size and output, and a wall clock outside of it.
 Made with bubblewrap under an unprivileged user (as root, limits on processes would not hold).
 
-Knows nothing of tasks and tests; `haltwise.study.repair.code_tests` builds the programs.
+Knows nothing of tasks and tests; `haltwise.study.repair.graders.code` builds the programs.
 """
 
 from __future__ import annotations
@@ -49,8 +49,10 @@ class Ending(StrEnum):
 class Limits:
     """What one run may use."""
 
-    wall: float = 10.0
-    """Seconds by the clock outside."""
+    cpu: int = 10
+    """Seconds of computing; what a busy machine cannot use up."""
+    wall: float = 60.0
+    """Seconds by the clock outside, for programs that wait instead of computing."""
     memory: int = 512 * 2**20
     """Bytes of address space of each process."""
     processes: int = 16
@@ -113,7 +115,6 @@ def _bubblewrap(limits: Limits) -> list[str]:
                 f"type: sudo apt-get install -y {package}"
             )
     python, mounts = _interpreter()
-    cpu = int(limits.wall) + 1
     return [
         *("bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"),
         "--new-session",
@@ -122,7 +123,12 @@ def _bubblewrap(limits: Limits) -> list[str]:
         *("--size", str(limits.file_size), "--tmpfs", "/tmp", "--chdir", "/tmp"),
         *("--remount-ro", "/", "--"),
         # Inside the new user namespace, so that the processes of this run alone are counted.
-        *("/usr/bin/prlimit", f"--as={limits.memory}", f"--cpu={cpu}", "--core=0"),
+        *(
+            "/usr/bin/prlimit",
+            f"--as={limits.memory}",
+            f"--cpu={limits.cpu}:{limits.cpu + 1}",
+            "--core=0",
+        ),
         *(f"--nproc={limits.processes}", f"--fsize={limits.file_size}", "--nofile=64"),
         *("--memlock=0", "--msgqueue=0", python, "-I", "-"),
     ]

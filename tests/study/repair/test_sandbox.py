@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from haltwise.study.repair.code_tests import grade_code
+from haltwise.study.repair.graders.code import grade_code
 from haltwise.study.repair.sandbox import ACCEPT, Ending, Limits, Runner, SandboxError, runner
 
 TESTS = ["assert double(2) == 4", "assert double(-1) == -2"]
@@ -20,7 +20,7 @@ GOOD = "def double(x):\n    return 2 * x\n"
 def run() -> Runner:
     """A sandbox with tight limits; skipped where there is none."""
     try:
-        return runner(limits=Limits(wall=2.0, memory=256 * 2**20, output=100_000))
+        return runner(limits=Limits(cpu=1, wall=5.0, memory=256 * 2**20, output=100_000))
     except SandboxError as error:
         pytest.skip(str(error))
 
@@ -46,8 +46,8 @@ def processes_with(mark: str) -> list[str]:
 
 def test_a_right_candidate_passes(run: Runner) -> None:
     """A correct program passes, and the set-up code runs after it."""
-    assert grade_code(GOOD, TESTS, run).passed
-    assert grade_code(GOOD, ["assert four == 4"], run, setup="four = double(2)").passed
+    assert grade_code(GOOD, TESTS, run).valid
+    assert grade_code(GOOD, ["assert four == 4"], run, setup="four = double(2)").valid
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_right_candidate_passes(run: Runner) -> None:
 def test_a_wrong_candidate_fails_with_the_reason(run: Runner, candidate: str, why: str) -> None:
     """Wrong answers, broken syntax and early exits are failures that say why."""
     grade = grade_code(candidate, TESTS, run)
-    assert not grade.passed
+    assert not grade.valid
     assert grade.why == why
 
 
@@ -83,7 +83,7 @@ def test_reading_a_secret_outside_fails(run: Runner, tmp_path: Path) -> None:
         "open('/proc/1/environ').read().index('HOME=/root')",
     ):
         grade = grade_code(inside(code), TESTS, run)
-        assert not grade.passed
+        assert not grade.valid
         assert grade.why.split(":")[0] in {"FileNotFoundError", "PermissionError", "ValueError"}
 
 
@@ -99,7 +99,7 @@ def test_the_environment_is_empty(run: Runner, monkeypatch: pytest.MonkeyPatch) 
 def test_writing_outside_fails(run: Runner, target: str) -> None:
     """The system is read-only."""
     grade = grade_code(inside(f"open({target!r}, 'w')"), TESTS, run)
-    assert not grade.passed
+    assert not grade.valid
     assert not Path(target).exists()
 
 
@@ -118,7 +118,7 @@ def test_opening_a_socket_fails(run: Runner) -> None:
         port = server.getsockname()[1]
         code = f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 1)"
         grade = grade_code(inside(code), TESTS, run)
-    assert not grade.passed
+    assert not grade.valid
     assert grade.why.startswith(("ConnectionRefusedError", "OSError"))
 
 
@@ -127,8 +127,8 @@ def test_opening_a_socket_fails(run: Runner) -> None:
     [
         ("import os\nwhile True: os.fork()", "BlockingIOError"),
         ("x = []\nwhile True: x.append(bytearray(10**7))", "MemoryError"),
-        ("while True: pass", "still running after 2."),
-        ("import time\ntime.sleep(60)", "still running after 2."),
+        ("while True: pass", "still running after "),
+        ("import time\ntime.sleep(60)", "still running after 5."),
         ("while True: print('x' * 1000)", "wrote more output than allowed"),
         ("open('/tmp/big', 'wb').write(bytes(10**8))", "OSError: [Errno 27] File too large"),
     ],
@@ -136,7 +136,7 @@ def test_opening_a_socket_fails(run: Runner) -> None:
 def test_bombs_end_as_failed_tests(run: Runner, code: str, why: str) -> None:
     """Fork bomb, memory bomb, endless loop, sleep, output flood, huge file: a failure each."""
     grade = grade_code(inside(code), TESTS, run)
-    assert not grade.passed
+    assert not grade.valid
     assert grade.why.startswith(why)
 
 
@@ -176,7 +176,7 @@ def test_the_input_reaches_the_program(run: Runner) -> None:
 
 def test_without_a_sandbox_only_when_it_is_typed() -> None:
     """The unsandboxed runner exists under its telling name alone."""
-    assert grade_code(GOOD, TESTS, runner(ACCEPT)).passed
+    assert grade_code(GOOD, TESTS, runner(ACCEPT)).valid
     assert runner(ACCEPT, Limits(wall=0.5))("while True: pass", "").ending is Ending.TIMEOUT
     with pytest.raises(SandboxError, match="none-i-accept"):
         runner("none")
@@ -197,4 +197,4 @@ def test_mbpp_reference_solutions_pass(run: Runner, shared_data: Callable[[str],
     for line in lines[:: len(lines) // 60]:
         task = json.loads(line)
         grade = grade_code(task["code"], task["test_list"], run, setup=task["test_setup_code"])
-        assert grade.passed, (task["task_id"], grade.why)
+        assert grade.valid, (task["task_id"], grade.why)

@@ -10,20 +10,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from .sandbox import Ending, Run, Runner
-
-
-@dataclass(frozen=True, slots=True)
-class CodeGrade:
-    """Whether a candidate passed, and what a person needs to see why not."""
-
-    passed: bool
-    why: str
-    """"all tests passed", or the reason of the failure in one line."""
-    run: Run
-
+from ..grade import Grade
+from ..sandbox import Ending, Run, Runner
 
 _HARNESS = """\
 import os as _os, sys as _sys
@@ -41,7 +30,7 @@ _write(_out, b"\\n" + _word)
 """
 
 
-def grade_code(candidate: str, tests: Sequence[str], run: Runner, *, setup: str = "") -> CodeGrade:
+def grade_code(candidate: str, tests: Sequence[str], run: Runner, *, setup: str = "") -> Grade:
     """Run ``tests`` on ``candidate`` in one fresh sandboxed process.
 
     Args:
@@ -54,8 +43,8 @@ def grade_code(candidate: str, tests: Sequence[str], run: Runner, *, setup: str 
     statements = [setup, *tests] if setup else list(tests)
     done = run(_HARNESS.format(candidate=candidate, tests=statements), word)
     if done.ending is Ending.EXITED and done.code == 0 and done.stdout.endswith("\n" + word):
-        return CodeGrade(True, "all tests passed", done)
-    return CodeGrade(False, _why(done), done)
+        return Grade(True, "all tests passed")
+    return Grade(False, _why(done))
 
 
 def _why(done: Run) -> str:
