@@ -135,6 +135,10 @@ class Episode(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag
     outcome: Outcome = Outcome()
     usage: Usage | None = None
     """What the whole episode cost, all roles together."""
+    usage_by_role: dict[str, Usage] = {}
+    """The same by role (agent, judge, probe, branch, regeneration), where a study kept it."""
+    plan: str | None = None
+    """Digest of the study plan under which it was run; None outside studies."""
     notes: list[str] = []
     """What a reader of this episode must know, such as what its format did not carry."""
 

@@ -1,0 +1,74 @@
+"""Questions put on a copy of the conversation. The agent never sees them or what was said.
+
+METHODS section 1, "Verdict sources" and "Belief probe". A probe is a request whose history is the
+agent's history, cut at a decision point, with one user turn more.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...core.events import Verdict
+from ...enforce.messages import NOTE, Message
+from ...record.episode import Beliefs
+from ...signals.side_channel import PROMPT, verdict_of
+from . import prompts
+from .conversation import Entry, Ledger, Request, Role
+from .protocols import Protocol, Response
+
+YES_NO = 'root ::= "yes" | "no"'
+NUMBERS = (
+    'root ::= "now=" percent " later=" percent " useful=" [1-5]\npercent ::= "100" | [0-9] [0-9]?'
+)
+_BELIEF = re.compile(
+    r"now\s*=\s*(\d+(?:\.\d+)?)\D+?later\s*=\s*(\d+(?:\.\d+)?)\D+?useful\s*=\s*(\d)", re.IGNORECASE
+)
+
+
+async def verdict(ledger: Ledger, history: tuple[Entry, ...]) -> Verdict:
+    """Ask whether the last result was useful."""
+    request = Request(Role.JUDGE, (*history, _user(PROMPT)), max_tokens=8, grammar=YES_NO)
+    return verdict_of((await ledger.ask(request)).text)
+
+
+async def beliefs(ledger: Ledger, history: tuple[Entry, ...]) -> Beliefs | None:
+    """Ask for the agent's chances and the usefulness of the last result; None if unreadable."""
+    request = Request(Role.PROBE, (*history, _user(prompts.BELIEF)), max_tokens=40, grammar=NUMBERS)
+    return read_beliefs((await ledger.ask(request)).text)
+
+
+def read_beliefs(text: str) -> Beliefs | None:
+    """Return the three numbers in a reply, or None where they are not there or out of range."""
+    match = _BELIEF.search(text)
+    if match is None:
+        return None
+    now, later, useful = float(match[1]) / 100, float(match[2]) / 100, int(match[3])
+    if not (0 <= now <= 1 and 0 <= later <= 1 and 1 <= useful <= 5):
+        return None
+    return Beliefs(answer_now=now, search_on=later, usefulness=useful)
+
+
+async def forced_answer(
+    ledger: Ledger, history: tuple[Entry, ...], protocol: Protocol, role: Role
+) -> tuple[str, Response]:
+    """Demand the answer with every tool gone; asked once more where the reply holds none.
+
+    Returns the answer (empty where the model gave none twice) and the last response.
+    """
+    demand = (*history, _user(NOTE))
+    grammar = protocol.grammar((), forced=True)
+    request = Request(role, demand, stop=protocol.stop, grammar=grammar)
+    response = await ledger.ask(request)
+    answer = protocol.forced(response)
+    if not answer:
+        said = Entry(Message("assistant", response.text or "(nothing)"))
+        again = Request(
+            role, (*demand, said, _user(prompts.AGAIN)), stop=protocol.stop, grammar=grammar
+        )
+        response = await ledger.ask(again)
+        answer = protocol.forced(response)
+    return answer, response
+
+
+def _user(text: str) -> Entry:
+    return Entry(Message("user", text))

@@ -1,0 +1,143 @@
+"""Every text that the study shows to a model. Our own wording; a change is a new version.
+
+``haltwise study search --show-prompts`` prints them. Knows no model and no parsing.
+"""
+
+from __future__ import annotations
+
+from ...enforce.messages import NOTE
+from ...signals.side_channel import PROMPT as JUDGE
+from .regimes import BACKUP
+
+VERSION = "1"
+"""Part of every plan: records made with other prompts are other records."""
+
+GOAL = {
+    "qa": "You answer a question with the help of a small library of pages.",
+    "claim": "You check a claim with the help of a small library of pages.",
+}
+"""First sentence, by kind of task."""
+
+ANSWER = {
+    "qa": "The answer is a name, a number or a short phrase, without any explanation.",
+    "claim": "The answer is one word: SUPPORTS if the claim is true, REFUTES if it is false.",
+}
+"""What an answer looks like, by kind of task."""
+
+TOOLS = {
+    "search": "show the page with this title, or the page that fits these words best",
+    "lookup": "show the first sentence with this text on the page that is open",
+    BACKUP: "the same as search, from a second library that is kept apart",
+}
+"""What each tool does."""
+
+EVIDENCE = "Rest the answer on what the pages say."
+"""Stands where answering from memory is not offered."""
+
+MEMORY = "If the pages do not help, you may answer from what you know yourself, at any time."
+"""The arm permit, and every arm that builds on it."""
+
+LIMIT = (
+    "You have {budget} actions in all, and giving the answer is one of them. If the last action "
+    "is not the answer, the task counts as failed."
+)
+"""The arm budget."""
+
+STATED_RULE = (
+    "Keep to this rule: after {k} results in a row that do not help, stop searching and give the "
+    "best answer you have."
+)
+"""The arm stated_rule."""
+
+CALL_COST = (
+    "A right answer earns 1 point, and every search or lookup costs 0.05 points. Earn as much as "
+    "you can."
+)
+"""The arm call_cost."""
+
+REMAINING = "(Actions left: {left}, the answer included.)"
+"""Under each result, in the arm budget."""
+
+RUN = "(Results in a row that did not help so far: {run}. Search on or answer: it is up to you.)"
+"""Under each result, in the arm decide."""
+
+AGAIN = "[haltwise] No answer was in that. Write the answer itself now, and nothing else."
+"""Asked once more after an empty forced answer."""
+
+BELIEF = (
+    "Leave the task aside for a moment. Judge your position with three numbers: the chance in "
+    "percent that your answer would be right if you gave it now; the chance in percent that it "
+    "would be right if you searched on first; and how useful the last result was, from 1 (not at "
+    "all) to 5 (it holds the answer). Write them as: now=NUMBER later=NUMBER useful=NUMBER"
+)
+"""The belief probe, asked on a copy."""
+
+REACT = """\
+{goal} The user's message is the task. In every turn write exactly two lines, then stop:
+Thought: what the last result says about the task, and what to do next
+Action: one of {tools}, finish[answer]
+{explained}
+- finish[answer]: end the task with your answer
+The result of an action comes back as an observation. One action a turn.
+{answer} {evidence}"""
+"""System text of the protocol react."""
+
+NATIVE = """\
+{goal} The user's message is the task. Call one tool a turn; its result comes back to you. When \
+you have the answer, reply with the answer alone and call no tool.
+{answer} {evidence}"""
+"""System text of the protocol native; the tools are described in the request."""
+
+TAGGED = """\
+{goal} The user's message is the task. In every turn, first think inside <think> and </think>. \
+Then either search with <search>words</search>; what is found comes back between <information> \
+and </information>. Or end the task with <answer>answer</answer>. One search a turn.
+{answer} {evidence}"""
+"""System text of the protocol search-r1, which has no lookup."""
+
+
+def system(
+    template: str, *, kind: str, tools: tuple[str, ...], memory: bool, extra: tuple[str, ...]
+) -> str:
+    """Return the system text of an episode.
+
+    Args:
+        template: `REACT`, `NATIVE` or `TAGGED`.
+        kind: "qa" or "claim".
+        tools: the tools on offer.
+        memory: whether answering from memory is offered.
+        extra: sentences that the arm adds at the end.
+    """
+    arguments = {"search": "title or words", "lookup": "text", BACKUP: "title or words"}
+    text = template.format(
+        goal=GOAL[kind],
+        answer=ANSWER[kind],
+        evidence=MEMORY if memory else EVIDENCE,
+        tools=", ".join(f"{name}[{arguments[name]}]" for name in tools),
+        explained="\n".join(f"- {name}[{arguments[name]}]: {TOOLS[name]}" for name in tools),
+    )
+    return "\n".join((text, *extra))
+
+
+def every() -> dict[str, str]:
+    """Return every text by its name."""
+    return {
+        "version": VERSION,
+        "system, protocol react": REACT,
+        "system, protocol native": NATIVE,
+        "system, protocol search-r1": TAGGED,
+        **{f"goal, {kind}": text for kind, text in GOAL.items()},
+        **{f"answer, {kind}": text for kind, text in ANSWER.items()},
+        **{f"tool {name}": text for name, text in TOOLS.items()},
+        "evidence": EVIDENCE,
+        "memory (permit, budget, combo)": MEMORY,
+        "limit (budget, combo)": LIMIT,
+        "rule (stated_rule)": STATED_RULE,
+        "cost (call_cost)": CALL_COST,
+        "under each result (budget, combo)": REMAINING,
+        "under each result (decide)": RUN,
+        "judge, on a copy": JUDGE,
+        "belief, on a copy": BELIEF,
+        "forced answer": NOTE,
+        "forced answer, once more": AGAIN,
+    }
