@@ -36,6 +36,21 @@ def test_published_contrast() -> None:
     assert estimate.low < estimate.value < estimate.high
 
 
+@pytest.mark.parametrize(
+    ("variance", "low", "high"), [("sato", 0.0313, 0.2284), ("greenland-robins", 0.0348, 0.2249)]
+)
+def test_eight_centres(variance, low: float, high: float) -> None:  # type: ignore[no-untyped-def]
+    """Agresti (2013, table 6.9, p. 231): difference .130; intervals as R's cicalc prints them."""
+    # cicalc::ci_prop_diff_mh_strata(sato_var = TRUE and FALSE) prints (0.0313, 0.2284) and
+    # (0.0348, 0.2249) for these eight centres.
+    x1, rest1 = np.array([11, 16, 14, 2, 6, 1, 1, 4]), np.array([25, 4, 5, 14, 11, 10, 4, 2])
+    x0, rest0 = np.array([10, 22, 7, 1, 0, 0, 1, 6]), np.array([27, 10, 12, 16, 12, 10, 8, 1])
+    estimate = risk_difference(x1 + rest1, x1, x0 + rest0, x0, variance=variance)
+    assert estimate.value == pytest.approx(0.130, abs=5e-4)
+    assert (estimate.low, estimate.high) == pytest.approx((low, high), abs=5e-5)
+    assert estimate.n == 273
+
+
 def test_definition_by_hand() -> None:
     """Two strata by hand: weights 10*30/40 = 7.5 and 20*20/40 = 10."""
     # (7.5 (5/10 - 3/30) + 10 (4/20 - 8/20)) / 17.5 = (3 - 2) / 17.5

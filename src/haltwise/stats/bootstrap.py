@@ -92,9 +92,11 @@ class Resamples:
         sample as one more resample (Davison and Hinkley 1997, section 4.4), hence never below
         2 / (resamples + 1).
         """
+        if self.clusters < 2 or np.isnan(self.value(statistic)):
+            return float("nan")
         replicates = self.replicates(statistic)
         kept = replicates[~np.isnan(replicates)]
-        if self.clusters < 2 or not len(kept) or np.isnan(self.value(statistic)):
+        if not len(kept):
             return float("nan")
         below = 1 + np.count_nonzero(kept <= null)
         above = 1 + np.count_nonzero(kept >= null)
