@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 
 from haltwise.stats.estimate import Estimate, none_if_nan, undefined
 
@@ -39,11 +37,7 @@ def test_only_finite_numbers_are_written() -> None:
     assert none_if_nan(0) == 0.0
 
 
-def test_import_is_light() -> None:
+def test_import_is_light(run_python: Callable[[str], str]) -> None:
     """The shape itself loads no numerics."""
     code = "import sys, haltwise.stats.estimate; print('numpy' in sys.modules)"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
-    )
-    assert run.stdout.strip() == "False"
+    assert run_python(code).strip() == "False"

@@ -92,7 +92,7 @@ def test_published_slope(shared_data: Callable[[str], Path]) -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_pooling_and_order_change_nothing(seed: int) -> None:
     """Clusters with equal counts may be pooled, reordered or left empty."""
     t, r, trials, events = cells_of(*simulated(seed, clusters=40))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from haltwise.stats.multiple import holm
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+@settings(max_examples=40)
 def test_equals_statsmodels(p_values: list[float]) -> None:
     """Adjusted values are those of statsmodels' multipletests."""
     from statsmodels.stats.multitest import multipletests

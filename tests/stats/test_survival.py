@@ -15,7 +15,7 @@ units = st.lists(st.tuples(st.integers(1, 8), st.booleans()), min_size=1, max_si
 
 
 @given(units)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=40)
 def test_equals_statsmodels(data: list[tuple[int, bool]]) -> None:
     """Shares, Greenwood errors and numbers at risk are those of statsmodels' SurvfuncRight."""
     from statsmodels.duration.survfunc import SurvfuncRight
