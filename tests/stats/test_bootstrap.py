@@ -162,13 +162,25 @@ def test_a_seed_fixes_everything(draw) -> None:  # type: ignore[no-untyped-def]
     assert same[0] == same[1] != draw(rows, replicates=20, seed=6).sums.tobytes()
 
 
-@both_schemes
-def test_chunks_do_not_show(draw, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    """Bounding the memory changes no resample of whole numbers."""
+@pytest.mark.parametrize("replicates", [1, 100, 101])
+def test_chunks_do_not_show(replicates: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounding the memory changes no Poisson resample of whole numbers."""
     rows = sample(60)
-    expected = draw(rows, replicates=100, seed=5).sums
+    expected = poisson_resample(rows, replicates=replicates, seed=5).sums
     monkeypatch.setattr("haltwise.stats.bootstrap._CHUNK", 700)
-    np.testing.assert_array_equal(draw(rows, replicates=100, seed=5).sums, expected)
+    chunked = poisson_resample(rows, replicates=replicates, seed=5).sums
+    np.testing.assert_array_equal(chunked, expected)
+
+
+@pytest.mark.parametrize("chunk", [50, 700, 1 << 17])
+@pytest.mark.parametrize("counts", [None, [3] * 60])
+def test_every_resample_has_as_many_clusters(
+    chunk: int, counts: list[int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Multinomial weights sum to the number of clusters, whatever the chunk."""
+    monkeypatch.setattr("haltwise.stats.bootstrap._CHUNK", chunk)
+    drawn = resample(np.ones((60, 1)), counts=counts, replicates=101)
+    np.testing.assert_array_equal(drawn.sums, 180.0 if counts else 60.0)
 
 
 @both_schemes

@@ -29,8 +29,8 @@ from .estimate import Estimate, undefined
 Statistic = Callable[[FloatArray], FloatArray]
 """From column sums (resamples x columns) to one number a resample, NaN where it is undefined."""
 
-_CHUNK = 1 << 18
-"""Weights held at a time: 2 MB, which stays in the cache and bounds the memory."""
+_CHUNK = 1 << 17
+"""Weights held at a time: they bound the memory, and the 1 MB they take stays in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,14 +179,14 @@ def poisson_resample(
         matrix = cluster_matrix(rows)
         repeats = cluster_counts(counts, len(matrix))
     keys = _keys(matrix, seed)
-    streams = _mixed(np.arange(1, number + 1, dtype=np.uint64) * _STEP)
+    streams = _mixed(np.arange(1, number // 2 + 2, dtype=np.uint64) * _STEP)
     sums = np.zeros((number, matrix.shape[1]))
     for count, members in _by_count(repeats):
         quantiles = _PoissonQuantiles(count)
         for part in _slices(len(members), number):
             chosen = members[part]
-            weights = quantiles(_mixed(streams[:, None] + keys[chosen]))
-            sums += weights @ matrix[chosen]
+            bits = _mixed(keys[chosen][:, None] + streams).view(np.uint32)[:, :number]
+            sums += quantiles(bits).T @ matrix[chosen]
     method = f"Poisson cluster bootstrap, percentile, {number} resamples"
     return Resamples(repeats @ matrix, sums, int(repeats.sum()), method)
 
@@ -214,14 +214,18 @@ def _slices(length: int, width: int) -> Iterator[slice]:
 
 
 def _multinomial_of_ones(rng: np.random.Generator, clusters: int, size: int) -> IntArray:
-    # Counting drawn indices is six times faster than `Generator.multinomial` at equal odds.
-    drawn = rng.integers(0, clusters, size=(size, clusters), dtype=np.int32)
-    drawn = drawn + np.arange(0, size * clusters, clusters)[:, None]
-    return np.bincount(drawn.ravel(), minlength=size * clusters).reshape(size, clusters)
+    # Counting drawn indices is ten times faster than `Generator.multinomial` at equal odds, and
+    # short integers are drawn at twice the speed of long ones.
+    kind = np.uint16 if clusters <= 1 << 16 else np.int64
+    drawn = rng.integers(0, clusters, size=(size, clusters), dtype=kind)
+    places = drawn + np.arange(0, size * clusters, clusters)[:, None]
+    return np.bincount(places.ravel(), minlength=size * clusters).reshape(size, clusters)
 
 
-# Counter-based draws: each uniform number is a hash of (seed, vector, resample), by the finaliser
-# of SplitMix64 (Steele, Lea and Flood 2014), on whole arrays.
+# Counter-based draws: each uniform number is one half of a hash of (seed, vector, pair of
+# resamples), by the finaliser of SplitMix64 (Steele, Lea and Flood 2014), on whole arrays. Measured
+# a weight: hash 1.4 ns, quantile 1 ns, product with 16 columns 1.3 ns; one generator a vector, or
+# `searchsorted` for every quantile, takes 20 and more.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 Bits = NDArray[np.uint64]
 
@@ -256,15 +260,28 @@ def _by_count(counts: IntArray) -> Iterator[tuple[int, IntArray]]:
 
 
 class _PoissonQuantiles:
-    """The Poisson(mean) quantile function on hashed bits."""
+    """The Poisson(mean) quantile function on 32 random bits: how many cuts they reach."""
 
     def __init__(self, mean: int) -> None:
         from scipy.special import pdtr
 
-        reach = 9 * np.sqrt(mean) + 12
+        reach = 7 * np.sqrt(mean) + 12  # beyond, the tails hold less than 2^-32
         self._low = max(0, int(mean - reach))
-        self._table = pdtr(np.arange(self._low, int(mean + reach) + 1), float(mean))
+        cdf = pdtr(np.arange(self._low, int(mean + reach) + 1), float(mean))
+        cuts = np.ceil(cdf * 2.0**32)
+        self._cuts = cuts[cuts < 2.0**32].astype(np.uint32)
+        # Comparing with each cut in turn beats a search where the cuts are few; the last ones are
+        # hardly ever reached, and searched for when they are.
+        self._common = int((cdf < 0.999).sum()) + 1 if len(self._cuts) <= 64 else 0
 
-    def __call__(self, bits: Bits) -> FloatArray:
-        uniform = (bits >> np.uint64(11)) * 2.0**-53
-        return np.asarray(np.searchsorted(self._table, uniform, side="right") + float(self._low))
+    def __call__(self, bits: NDArray[np.uint32]) -> FloatArray:
+        if not self._common:
+            found = np.searchsorted(self._cuts, bits, side="right")
+            return np.asarray(found + float(self._low))
+        weights = np.zeros(bits.shape, dtype=np.uint8)
+        for cut in self._cuts[: self._common]:
+            reached = bits >= cut
+            weights += reached.view(np.uint8)
+        far = np.nonzero(reached)
+        weights[far] = np.searchsorted(self._cuts, bits[far], side="right")
+        return weights.astype(np.float64)
