@@ -22,6 +22,12 @@ def digest_bytes(name: bytes) -> bytes:
     return blake2b(name, digest_size=8).digest()
 
 
+def digest_many(names: list[bytes]) -> Digests:
+    """Return the digests of many names."""
+    digests = [blake2b(name, digest_size=8).digest() for name in names]
+    return np.frombuffer(b"".join(digests), "<u8")
+
+
 def mix(first: Digests, second: Digests) -> Digests:
     """Combine two digests of each record into one; the order of the two matters.
 

@@ -108,10 +108,15 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why it ended, in the source's words or those of a `Decision`."""
 
 
+def _current() -> int:
+    return SCHEMA_VERSION
+
+
 class Episode(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind"):
     """What both kinds of loop have in common; use `SearchEpisode` or `RepairEpisode`."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = msgspec.field(default_factory=_current)
+    """Version of this format; always written, even where other defaults are left out."""
     episode_id: str
     """Names the episode; unique within a file."""
     cluster_id: str

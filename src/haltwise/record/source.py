@@ -78,7 +78,13 @@ class Block:
 
 
 class Source:
-    """One open file, decompressed and in UTF-8. Read it once, from front to back."""
+    """One open file, decompressed and in UTF-8. Read it once, from front to back.
+
+    Attributes:
+        path: the file as it was named.
+        plain: whether its bytes are the text itself: not compressed, no byte order mark.
+        head: its first 64 KB, decompressed and in UTF-8.
+    """
 
     def __init__(self, path: str, start: int = 0, end: int | None = None) -> None:
         """Open ``path``.
@@ -92,6 +98,7 @@ class Source:
             SourceError: it cannot be opened.
         """
         self.path = path
+        self.plain = True
         self._start, self._end = start, end
         self._before: int | None = None if start else 0
         self._failure: SourceError | None = None
@@ -193,6 +200,7 @@ class Source:
 
     def _decoded(self, start: int, end: int | None) -> IO[bytes]:
         stream = decompressed(self._raw)
+        self.plain = stream is self._raw
         if start or end is not None:
             if stream is not self._raw:
                 raise SourceError("a compressed file has no byte ranges")
@@ -206,6 +214,7 @@ class Source:
             raise _source_error(error) from error
         for bom, encoding in _BOMS:
             if first.startswith(bom):
+                self.plain = False
                 if encoding == "utf-8":
                     return _Joined(first[len(bom) :], stream)  # type: ignore[return-value]
                 return _Transcoded(_Joined(first, stream), encoding)  # type: ignore[return-value]

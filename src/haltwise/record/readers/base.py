@@ -27,6 +27,7 @@ BUILTIN = (
     "judged_useless",
     "repair_jsonl",
     "error_series",
+    "parquet",
 )
 """Modules in this folder that hold a ``reader``; earlier ones win where two guess alike."""
 

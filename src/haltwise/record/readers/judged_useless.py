@@ -7,13 +7,14 @@ values left as bytes, and an outline is made once for all lines that have the sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
 import numpy as np
 
 from ...core.events import Verdict
-from ..digest import digest_bytes, mix
+from ..digest import digest_bytes, digest_many, mix
 from ..episode import REGIMES, Outcome, SearchEpisode, SearchStep
 from ..outline import Outline, Outlines, cluster_digest, context_digest, outline_of
 from ..skip import Skip
@@ -60,6 +61,12 @@ _raw_rows = msgspec.json.Decoder(_RawRow)
 _Known = dict[tuple[bytes, ...], tuple[Outline, bytes]]
 """By the bytes of everything but the question: the outline, and the digest of its context."""
 
+_HEAD = re.compile(
+    rb'^[ \t\r]*\{[ \t\r]*"question_id"[ \t\r]*:[ \t\r]*"([\x20\x21\x23-\x5b\x5d-\x7e]*)$',
+    re.MULTILINE,
+)
+"""A line up to the end of its question id, if that comes first and is plain ASCII."""
+
 
 class JudgedUseless:
     """Episodes as the study published them."""
@@ -95,7 +102,74 @@ class JudgedUseless:
                 continue
             if len(known) > _MEMORY:
                 known.clear()
-            yield from _outlines(source, block, known)
+            made = _repeated(source, block, known)
+            if made is not None:
+                yield made
+            else:
+                yield from _outlines(source, block, known)
+
+
+def _repeated(source: Source, block: Block, known: _Known) -> Outlines | None:
+    """Make the outlines of a block whose lines all begin with the question id.
+
+    Each line is cut in two behind the id, and both halves are numbered in one pass over the bytes:
+    only distinct halves are looked at in Python (ten times faster than a decoded object a line).
+    What follows the id means the same behind every id, as long as it names no second one.
+
+    Returns:
+        The outlines, or None if any line is not as described, or not an episode.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    data = block.data
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).astype(np.int32) + 1
+    offsets = np.concatenate([np.zeros(1, np.int32), ends])
+    if offsets[-1] != len(data):
+        offsets = np.append(offsets, np.int32(len(data)))
+    buffer = pa.py_buffer(data)
+    count = len(offsets) - 1
+    lines = pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(offsets), buffer])
+    cuts = pc.find_substring(lines, b'",').to_numpy(zero_copy_only=False)
+    if cuts.min() < 0:
+        return None
+    halves = np.empty(2 * count + 1, np.int32)
+    halves[0::2] = offsets
+    halves[1::2] = offsets[:-1] + cuts
+    cut = pa.Array.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(halves), buffer])
+    encoded = cut.dictionary_encode()
+    codes = encoded.indices.to_numpy()
+    values = encoded.dictionary.to_numpy(zero_copy_only=False)
+
+    heads = np.unique(codes[0::2])
+    names = _HEAD.findall(b"\n".join(values[heads]))
+    if len(names) != len(heads):
+        return None
+    digests = np.zeros(len(values), np.uint64)
+    digests[heads] = digest_many(names)
+    table: list[Outline] = []
+    contexts: list[bytes] = []
+    position = np.zeros(len(values), np.int32)
+    rests, first = np.unique(codes[1::2], return_index=True)
+    for code, line in zip(rests.tolist(), first.tolist(), strict=True):
+        rest = values[code]
+        found = known.get((rest,))
+        if found is None:
+            if b"\\" in rest or b"question_id" in rest:
+                return None
+            made = _decode(values[codes[2 * line]] + rest)
+            if isinstance(made, str):
+                return None
+            context = context_digest(made.model, made.arm, made.regime, None, None)
+            found = known[(rest,)] = (outline_of(made), context)
+        position[code] = len(table)
+        table.append(found[0])
+        contexts.append(found[1])
+    index = position[codes[1::2]]
+    clusters = digests[codes[0::2]]
+    context_of = np.frombuffer(b"".join(contexts), "<u8")[index]
+    numbers = np.arange(block.first, block.first + count) + source.lines_before
+    return Outlines(table, index, clusters, mix(clusters, context_of), numbers)
 
 
 def _outlines(source: Source, block: Block, known: _Known) -> Iterator[Outlines | Skip]:
@@ -125,7 +199,7 @@ def _outlines(source: Source, block: Block, known: _Known) -> Iterator[Outlines 
             found = known.get(key)
             digest = _plain_digest(name) if digest is None else digest
             if found is None or digest is None:
-                made = _decode(block, number)
+                made = _decode(block.data.split(b"\n")[number - block.first])
                 if isinstance(made, str):
                     yield source.skip(number, made)
                     continue
@@ -155,8 +229,7 @@ def _plain_digest(name: bytes) -> bytes | None:
     return digest_bytes(name[1:-1])
 
 
-def _decode(block: Block, number: int) -> SearchEpisode | str:
-    line = block.data.split(b"\n")[number - block.first]
+def _decode(line: bytes) -> SearchEpisode | str:
     try:
         return _episode(_rows.decode(line))
     except DECODE_ERRORS as error:
