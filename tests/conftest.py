@@ -8,12 +8,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 from hypothesis import settings
 
 # How long an example takes on a busy machine is no property of the code.
 settings.register_profile("haltwise", deadline=None)
 settings.load_profile("haltwise")
+
+hypothesis.settings.register_profile("haltwise", deadline=None)
+hypothesis.settings.load_profile("haltwise")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from haltwise.enforce import DIALECTS
 
 CALL = {"name": "search", "arguments": '{"query": "x"}'}

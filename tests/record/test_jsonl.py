@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from haltwise.core.errors import InputError
@@ -53,6 +53,7 @@ def test_one_line_there_and_back(episode: AnyEpisode) -> None:
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.jsonl.zst", "x.parquet"])
 @given(st.lists(any_episode, max_size=5, unique_by=lambda e: e.question_id))
+@settings(max_examples=30)
 def test_a_file_there_and_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, episodes: list[AnyEpisode]
 ) -> None:

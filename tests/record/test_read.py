@@ -132,9 +132,9 @@ def test_a_folder_gives_its_readable_files_and_names_the_others(tmp_path: Path) 
     assert [s.path for s in skips] == [str(tmp_path / "notes.txt")]
 
 
-def test_one_line_of_50_mb_is_read(tmp_path: Path) -> None:
+def test_one_very_long_line_is_read(tmp_path: Path) -> None:
     """A very long line is a record like any other."""
-    row = {**GOOD, "padding": "x" * 50_000_000}
+    row = {**GOOD, "padding": "x" * 20_000_000}
     path = write(tmp_path / "x", row, {**GOOD, "question_id": "q2"})
     assert len(split(read(path))[0]) == 2
     assert len(flat(path)[0]) == 2
