@@ -5,6 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haltwise.core.events import Verdict
+from haltwise.core.expression import parse_policy
 from haltwise.enforce import (
     DIALECTS,
     NOTE,
@@ -16,11 +21,6 @@ from haltwise.enforce import (
     read_loop,
 )
 from haltwise.enforce.messages import NOT_RUN, Call
-from hypothesis import given
-from hypothesis import strategies as st
-
-from haltwise.core.events import Verdict
-from haltwise.core.expression import parse_policy
 from haltwise.signals import Lexical, RateMatched, Stated
 from haltwise.testing.conversations import (
     QUESTION,

@@ -6,6 +6,11 @@ import copy
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haltwise.core.errors import InputError
+from haltwise.core.expression import parse_policy
 from haltwise.enforce import (
     DIALECTS,
     NOTE,
@@ -18,11 +23,6 @@ from haltwise.enforce import (
     scrub_response,
 )
 from haltwise.enforce.messages import NOT_RUN
-from hypothesis import given
-from hypothesis import strategies as st
-
-from haltwise.core.errors import InputError
-from haltwise.core.expression import parse_policy
 from haltwise.signals import Lexical
 from haltwise.testing.conversations import USEFUL, USELESS, conversation
 

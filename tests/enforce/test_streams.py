@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from haltwise.enforce import DIALECTS
 
 CALL = {"name": "search", "arguments": '{"query": "x"}'}
