@@ -93,7 +93,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("bad", BAD, ids=range(len(BAD)))
 def test_a_bad_line_is_named_and_its_neighbours_are_read(tmp_path: Path, bad: Any) -> None:
     """The skip carries file and line; both ways of reading say the same."""
     path = write(tmp_path / "x", GOOD, bad, {**GOOD, "question_id": "q2"})
@@ -114,7 +114,9 @@ def test_a_truncated_last_line_is_a_skip(tmp_path: Path) -> None:
     assert skips[0].line == 2 and "breaks off" in skips[0].reason
 
 
-@pytest.mark.parametrize("data", [b"", b"\n \n", b"hello\n", b"{}", b"\x00\x01\x02", b"{" * 99_999])
+@pytest.mark.parametrize(
+    "data", [b"", b"\n \n", b"hello\n", b"{}", b"\x00\x01\x02", b"{" * 99_999], ids=range(6)
+)
 def test_a_file_of_no_known_format_is_one_skip(tmp_path: Path, data: bytes) -> None:
     """Empty files, prose and binary data are named as whole files."""
     path = tmp_path / "x"

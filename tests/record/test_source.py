@@ -37,6 +37,7 @@ def lines_of(path: Path | str, start: int = 0, end: int | None = None) -> list[o
         TEXT.decode().encode("utf-32"),
         gzip.compress(TEXT.decode().encode("utf-16")),
     ],
+    ids=["plain", "gzip", "2gzip", "zstd", "2zstd", "bom", "utf16", "utf16be", "utf32", "gzip16"],
 )
 def test_the_same_lines_whatever_the_wrapping(tmp_path: Path, data: bytes) -> None:
     """Compression and encoding are seen by content, under any file name."""
