@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import NamedTuple
 
 from .errors import ObservationError
@@ -44,6 +45,40 @@ def as_verdict(word: object) -> Verdict:
     if verdict is None:
         raise ObservationError(f"a verdict is one of {_WORDS}; got {word!r}")
     return verdict
+
+
+def as_votes(accepts: object, votes: object, valid: object = None) -> RepairObservation:
+    """Return the observation of one round; whole numbers of any integer type are taken.
+
+    Raises:
+        ObservationError: a number is not whole (NaN, floats, texts and bools included) or negative,
+            ``accepts`` exceeds ``votes``, or ``valid`` is not True, False or None.
+    """
+    given = _whole("accepts", accepts)
+    asked = _whole("votes", votes)
+    if given > asked:
+        raise ObservationError(
+            f"accepts is at most votes; got {given} of {asked} (order: accepts, votes)"
+        )
+    if valid is not None and valid is not True and valid is not False:
+        raise ObservationError(f"valid is True, False or None; got {valid!r}")
+    return RepairObservation(given, asked, valid)
+
+
+def _whole(name: str, value: object) -> int:
+    if type(value) is not int:
+        try:
+            if isinstance(value, bool):
+                raise TypeError
+            value = index(value)  # type: ignore[arg-type]
+        except TypeError:
+            raise ObservationError(
+                f"{name} is a whole number of at least 0; got {value!r}; a verifier that failed "
+                "gave no vote: accepts=0, votes=0"
+            ) from None
+    if value < 0:
+        raise ObservationError(f"{name} is a whole number of at least 0; got {value!r}")
+    return value
 
 
 def fingerprint(call: object, result: object) -> str:

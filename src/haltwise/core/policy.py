@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
+from math import isfinite
 from typing import Any, ClassVar
 
 from .decision import CONTINUE, Action, Decision
@@ -49,6 +50,13 @@ class Policy:
         Called only while the rule has not fired.
         """
         raise NotImplementedError
+
+    def choice(self, state: State) -> int | None:
+        """Return which candidate to deliver if the repair loop ended in ``state``.
+
+        Its index, from 0; None where the rule has no opinion: deliver the newest.
+        """
+        return state.candidate if isinstance(state, Decision) else None
 
     def step(self, state: State, observation: Any) -> tuple[State, Decision]:
         """Take one observation; return the next state and the decision. Pure."""
@@ -126,6 +134,13 @@ class Combination(Policy):
         """Return the tuple of the parts' initial states."""
         return tuple([part.initial() for part in self.parts])
 
+    def choice(self, state: State) -> int | None:
+        """Return the choice of the first part that has one."""
+        if isinstance(state, Decision):
+            return state.candidate
+        choices = [part.choice(own) for part, own in zip(self.parts, state, strict=True)]
+        return next((index for index in choices if index is not None), None)
+
     @cached_property
     def expression(self) -> str:
         """The parts joined by the symbol; combinations inside combinations are bracketed."""
@@ -201,6 +216,8 @@ def state_to_json(state: State) -> Any:
     """Return a policy's state as a JSON value; `state_from_json` is the inverse."""
     if isinstance(state, Decision):
         return {"decision": state.to_json()}
+    if isinstance(state, float) and not isfinite(state):
+        return {"float": str(state)}  # JSON has no infinity, and certainty has infinite log odds
     if isinstance(state, tuple):
         return [state_to_json(item) for item in state]
     return state
@@ -209,6 +226,8 @@ def state_to_json(state: State) -> Any:
 def state_from_json(value: Any) -> State:
     """Rebuild a state from what `state_to_json` gave."""
     if isinstance(value, dict):
+        if "float" in value:
+            return float(value["float"])
         return Decision.from_json(value["decision"])
     if isinstance(value, list):
         return tuple([state_from_json(item) for item in value])
