@@ -18,21 +18,33 @@ from .core.errors import (
 )
 from .core.events import Usage, Verdict
 from .core.expression import parse_policy
-from .core.loop import SearchLoop
-from .core.observation import SearchObservation
+from .core.loop import RepairLoop, SearchLoop
+from .core.observation import RepairObservation, SearchObservation
 from .core.policy import AllOf, AnyOf, Policy, fold, state_from_json, state_to_json
 
 if TYPE_CHECKING:
     from .core.noise import NoiseModel
     from .core.policies import (
+        Auto,
+        BestOfVotes,
         BreakEven,
         CallBudget,
+        Confidence,
         Deadline,
+        FixedRepairs,
+        Lookahead,
+        Majority,
         Never,
+        Oracle,
+        Patience,
         RandomStop,
         Recovery,
         Repetition,
+        TrueMyopic,
         UselessStreak,
+        Vrr,
+        VrrGuard,
+        VrrStop,
     )
     from .core.recovery import RecoveryModel
 
@@ -42,28 +54,42 @@ __all__ = [
     "Action",
     "AllOf",
     "AnyOf",
+    "Auto",
+    "BestOfVotes",
     "BreakEven",
     "CallBudget",
+    "Confidence",
     "Deadline",
     "Decision",
     "ExpressionError",
+    "FixedRepairs",
     "HaltwiseError",
     "InputError",
+    "Lookahead",
+    "Majority",
     "Never",
     "NoiseModel",
     "ObservationError",
+    "Oracle",
     "ParameterError",
+    "Patience",
     "Policy",
     "RandomStop",
     "Recovery",
     "RecoveryModel",
+    "RepairLoop",
+    "RepairObservation",
     "Repetition",
     "SearchLoop",
     "SearchObservation",
     "StoppedError",
+    "TrueMyopic",
     "Usage",
     "UselessStreak",
     "Verdict",
+    "Vrr",
+    "VrrGuard",
+    "VrrStop",
     "fold",
     "parse_policy",
     "state_from_json",

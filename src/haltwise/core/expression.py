@@ -10,7 +10,8 @@ Grammar::
 
 ``&`` binds tighter than ``|``. A quoted text as an argument of a rule that needs fitted parameters
 is a file name; it is resolved by the loader that the caller passes in, since the core reads no
-files. ``str(policy)`` prints what this module parses.
+files. Parameters of that rule that are left out come from the same file where it holds them.
+``str(policy)`` prints what this module parses.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .policies import RULES, VALUES
 from .policy import AllOf, AnyOf, Combination, Policy
 
 Loader = Callable[[str], Mapping[str, Any]]
-"""Takes a file name, returns fitted parameters by name (``noise``, ``recovery``)."""
+"""Takes a file name, returns fitted parameters by name (``noise``, ``recovery``, ``p_flip``)."""
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
@@ -140,17 +141,19 @@ class _Parser:
         self.shift()
         names = [item.name for item in dataclasses.fields(target) if item.init]
         given: dict[str, Any] = {}
+        fitted: dict[str, Any] = {}
         if self.take("("):
             self.deeper()
             while not self.take(")"):
-                self.argument(word, names, given)
+                self.argument(word, names, given, fitted)
                 if not self.take(","):
                     self.expect(")")
                     break
             self.depth -= 1
         for name in names:
-            if name not in given and name in self.defaults:
-                given[name] = self.defaults[name]
+            for source in (fitted, self.defaults):
+                if name not in given and name in source:
+                    given[name] = source[name]
         try:
             return target(**given)
         except (TypeError, InputError) as error:
@@ -164,7 +167,9 @@ class _Parser:
             ]
             self.fail(f"{word} needs {', '.join(missing)}" if missing else str(error), start)
 
-    def argument(self, word: str, names: list[str], given: dict[str, Any]) -> None:
+    def argument(
+        self, word: str, names: list[str], given: dict[str, Any], fitted: dict[str, Any]
+    ) -> None:
         start = self.start
         name, value = self.named_value()
         if name is None:
@@ -177,7 +182,8 @@ class _Parser:
         if name in given:
             self.fail(f"{word} got {name} twice", start)
         if name in FITTED and isinstance(value, str):
-            value = self.fitted(name, value, start)
+            fitted.update(self.file(name, value, start))
+            value = fitted[name]
         given[name] = value
 
     def named_value(self) -> tuple[str | None, Any]:
@@ -217,17 +223,18 @@ class _Parser:
             f"expected a number, a text or a list, got {token!r}" if token else "expected a value"
         )
 
-    def fitted(self, name: str, path: str, start: int) -> Any:
+    def file(self, name: str, path: str, start: int) -> Mapping[str, Any]:
         if self.load is None:
             self.fail(
                 f"file names such as {path!r} cannot be used here; give the parameters", start
             )
         try:
-            return self.load(path)[name]
-        except KeyError:
-            self.fail(f"{path} holds no [{name}]; write one with: haltwise calibrate", start)
+            content = self.load(path)
         except InputError as error:
             self.fail(str(error), start)
+        if name not in content:
+            self.fail(f"{path} holds no [{name}]; write one with: haltwise calibrate", start)
+        return content
 
 
 def _hint(word: str, table: Mapping[str, type]) -> str:

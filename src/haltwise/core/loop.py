@@ -8,15 +8,33 @@
         decision = loop.observe(judge(result), call=query, result=result)
         if decision.stops:
             return answer_without_tools(reason=decision.reason)
+
+    loop = RepairLoop(parse_policy("vrr_guard"))
+    plan = make_plan(task)
+    while not loop.observe(plan, accepts=count_accepts(plan), votes=8).stops:
+        plan = repair(plan)
+    return loop.best
 """
 
 from __future__ import annotations
 
-from .decision import CONTINUE, Decision
-from .errors import ParameterError
+from collections.abc import Iterable, Mapping
+from typing import Generic, TypeVar
+
+from .decision import CONTINUE, Decision, Scalar
+from .errors import HaltwiseError, ParameterError
 from .events import Verdict
-from .observation import SearchObservation, as_verdict, fingerprint
+from .observation import (
+    RepairObservation,
+    SearchObservation,
+    as_verdict,
+    as_votes,
+    fingerprint,
+)
 from .policy import Policy, State
+from .voting import votes_needed
+
+Candidate = TypeVar("Candidate")
 
 
 class SearchLoop:
@@ -67,3 +85,115 @@ class SearchLoop:
             self.state, SearchObservation(as_verdict(verdict), mark)
         )
         return self.decision
+
+
+class RepairLoop(Generic[Candidate]):
+    """Follows one verify-repair loop. Mutable, not thread-safe; one per task.
+
+    Attributes:
+        policy: the rule that decides.
+        state: its state; plain data, see `haltwise.core.policy.state_to_json`.
+        decision: the newest decision.
+        candidates: the candidates observed, by round: the initial plan first.
+    """
+
+    __slots__ = ("_observation", "candidates", "decision", "policy", "state")
+
+    def __init__(
+        self, policy: Policy, state: State = None, candidates: Iterable[Candidate] = ()
+    ) -> None:
+        """Start a loop, or resume one.
+
+        Args:
+            policy: a rule for repair loops.
+            state: a stored state to resume from; None starts a new loop.
+            candidates: with a stored state, the candidates observed until then, by round.
+
+        Raises:
+            ParameterError: ``policy`` is not a policy for repair loops, or the stored state refers
+                to a candidate that was not given.
+        """
+        if not isinstance(policy, Policy):
+            raise ParameterError(
+                f'RepairLoop takes a policy, as parse_policy("vrr_guard") gives; got {policy!r}'
+            )
+        if policy.kind == "search":
+            raise ParameterError(f"{policy} is for search loops; use SearchLoop({policy})")
+        self.policy = policy
+        self.state = policy.initial() if state is None else state
+        self.decision = self.state if isinstance(self.state, Decision) else CONTINUE
+        self.candidates: list[Candidate] = list(candidates)
+        self._observation: RepairObservation | None = None
+        chosen = policy.choice(self.state)
+        if state is not None and chosen is not None and chosen >= len(self.candidates):
+            raise ParameterError(
+                f"the stored state refers to candidate {chosen}, {len(self.candidates)} given; "
+                "type RepairLoop(policy, state, candidates=[...]) with all candidates by round"
+            )
+
+    def observe(
+        self, candidate: Candidate, accepts: int, votes: int, *, valid: bool | None = None
+    ) -> Decision:
+        """Take the votes on the newest candidate and return the decision.
+
+        Sticky: after a stop, every further call returns that stop again and changes nothing.
+
+        Args:
+            candidate: the plan itself, of any type; `best` hands it back.
+            accepts: votes that accept it.
+            votes: votes given; 0 (with 0 accepts) when the verifier failed, which leaves every
+                belief as it is.
+            valid: the truth where a study knows it; only `oracle` looks at it.
+
+        Raises:
+            ObservationError: the numbers make no sense (NaN, fractions, bools, negative, more
+                accepts than votes); the loop keeps its state.
+        """
+        observation = as_votes(accepts, votes, valid)
+        if self.decision.stops:
+            return self.decision
+        self.state, self.decision = self.policy.step(self.state, observation)
+        self.candidates.append(candidate)
+        self._observation = observation
+        return self.decision
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate to deliver now: after a stop the committed one.
+
+        Raises:
+            HaltwiseError: no candidate has been observed yet.
+        """
+        if not self.candidates:
+            raise HaltwiseError("no candidate yet: call observe(candidate, accepts, votes) first")
+        index = self.policy.choice(self.state)
+        return self.candidates[-1 if index is None else index]
+
+    @property
+    def evidence(self) -> Mapping[str, Scalar]:
+        """The numbers behind the newest decision, also of one to go on; empty before the first."""
+        if self.decision.stops or self._observation is None:
+            return self.decision.evidence
+        return self.policy.evidence(self.state, self._observation)
+
+    def votes_needed(
+        self, accepts: int, votes: int, most: int, *, zone: float | None = None
+    ) -> int:
+        """Return how many more votes to buy for the newest candidate, before it is observed.
+
+        See `haltwise.core.voting.votes_needed`. Ask again when they have come; 0 means: observe.
+
+        Args:
+            accepts: accepting votes among those bought for it so far.
+            votes: votes bought for it so far.
+            most: votes that a candidate gets at most.
+            zone: half-width of the indifference zone in log odds; None: certainty only.
+
+        Raises:
+            ObservationError: the numbers make no sense.
+        """
+        as_votes(accepts, votes)
+        as_votes(votes, most)
+        if self.decision.stops:
+            return 0
+        return votes_needed(self.policy, self.state, accepts, votes, most, zone=zone)

@@ -19,7 +19,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Any, ClassVar
 
-from .decision import CONTINUE, Action, Decision
+from .decision import CONTINUE, Action, Decision, Scalar
 from .errors import ParameterError
 
 State = Any
@@ -57,6 +57,20 @@ class Policy:
         Its index, from 0; None where the rule has no opinion: deliver the newest.
         """
         return state.candidate if isinstance(state, Decision) else None
+
+    def evidence(self, state: State, observation: Any) -> dict[str, Scalar]:
+        """Return the numbers that the rule sees in ``state``, after ``observation``.
+
+        For those who want to follow a loop that goes on; a stop carries its evidence itself.
+        """
+        return {}
+
+    def settled(self, state: State) -> State:
+        """Return the part of a state that further votes on the same candidate must not change.
+
+        Adaptive voting stops buying once it is certain; a rule on a belief leaves the belief out.
+        """
+        return state
 
     def step(self, state: State, observation: Any) -> tuple[State, Decision]:
         """Take one observation; return the next state and the decision. Pure."""
@@ -140,6 +154,23 @@ class Combination(Policy):
             return state.candidate
         choices = [part.choice(own) for part, own in zip(self.parts, state, strict=True)]
         return next((index for index in choices if index is not None), None)
+
+    def evidence(self, state: State, observation: Any) -> dict[str, Scalar]:
+        """Return the numbers of the parts that have not fired; of equal names the first counts."""
+        found: dict[str, Scalar] = {}
+        for part, own in zip(self.parts, state, strict=True):
+            if not isinstance(own, Decision):
+                found = {**part.evidence(own, observation), **found}
+        return found
+
+    def settled(self, state: State) -> State:
+        """Return the parts' settled states; of one that has fired, action and candidate."""
+        return tuple(
+            [
+                (own.action, own.candidate) if isinstance(own, Decision) else part.settled(own)
+                for part, own in zip(self.parts, state, strict=True)
+            ]
+        )
 
     @cached_property
     def expression(self) -> str:

@@ -8,7 +8,8 @@
 
     [noise]                             # repair: haltwise.core.noise.NoiseModel
     [recovery]                          # search: the fitted table
-    [evidence]                          # n, intervals, p_flip, why: for people, not read back
+    [evidence]                          # n, intervals, p_flip, why: for people; rules that choose
+                                        # by evidence read p_flip, discrimination and fallback
 
 Knows the file and how an expression refers to it; ignorant of how parameters are fitted.
 """
@@ -32,6 +33,8 @@ SCHEMA = "haltwise.policy/1"
 """Value of ``schema`` in the files that this package writes and reads."""
 
 _KINDS = ("search", "repair")
+_DECISIVE = ("p_flip", "discrimination", "fallback")
+"""Evidence that `vrr` and `auto` choose by."""
 _KEYS = ("schema", "kind", "policy", *VALUES, "evidence")
 
 
@@ -46,7 +49,14 @@ class PolicyFile:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Fitted models by name: the words of `haltwise.core.policies.VALUES`, such as ``noise``."""
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    """Plain data for people: counts, intervals, ``p_flip``, ``why``. Nothing is decided on it."""
+    """Plain data for people: counts, intervals, ``p_flip``, ``why``; see also `fitted`."""
+
+    @property
+    def fitted(self) -> dict[str, Any]:
+        """What rules may take from the file, by parameter name: the models and their evidence."""
+        plain = (int, float, str)
+        known = {name: self.evidence.get(name) for name in _DECISIVE}
+        return {**{k: v for k, v in known.items() if isinstance(v, plain)}, **self.parameters}
 
 
 def read_policy_file(path: str | os.PathLike[str]) -> PolicyFile:
@@ -115,7 +125,7 @@ def load_policy(
         policy = parse_policy(
             content.policy,
             load=loader(Path(text).parent),
-            defaults={**(defaults or {}), **content.parameters},
+            defaults={**(defaults or {}), **content.fitted},
         )
     except InputError as error:
         raise InputError(f"{text}: policy: {error}") from None
@@ -130,7 +140,7 @@ def loader(folder: Path) -> Loader:
     """Return what `parse_policy` takes as ``load``: file names are relative to ``folder``."""
 
     def load(name: str) -> Mapping[str, Any]:
-        return read_policy_file(folder / name).parameters
+        return read_policy_file(folder / name).fitted
 
     return load
 

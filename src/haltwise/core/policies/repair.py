@@ -6,7 +6,7 @@ Round k is the plan after k repairs, 0 the initial one. Knows nothing of how a r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..decision import Action, Decision, Scalar
 from ..observation import RepairObservation
@@ -42,17 +42,6 @@ class RepairPolicy(Policy):
             "accepts": observation.accepts,
             "votes": observation.votes,
         }
-
-    def step(self, state: State, observation: Any) -> tuple[State, Decision]:
-        """Take one round; return the next state and the decision, with evidence either way."""
-        if type(state) is Decision:
-            return state, state
-        state, decision = self.advance(state, observation)
-        if decision is not None:
-            return decision, decision
-        return state, Decision(
-            Action.CONTINUE, "repair again", self.evidence(state, observation), self.expression
-        )
 
     def commit(self, reason: str, evidence: Mapping[str, Scalar], candidate: int) -> Decision:
         """Return the decision to stop and deliver plan number ``candidate``."""

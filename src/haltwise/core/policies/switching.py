@@ -29,9 +29,7 @@ class SwitchingPolicy(RepairPolicy):
             return state, None
         reason = f"{decision.reason}; {self.why}"
         evidence = {**decision.evidence, "rule": self.rule.name}
-        return state, replace(
-            decision, reason=reason, evidence=evidence, policy=self.expression
-        )
+        return state, replace(decision, reason=reason, evidence=evidence, policy=self.expression)
 
     def choice(self, state: State) -> int:
         """Return what the chosen rule would deliver."""
@@ -40,3 +38,7 @@ class SwitchingPolicy(RepairPolicy):
     def evidence(self, state: State, observation: Any) -> dict[str, Scalar]:
         """Return the evidence of the chosen rule, and its name."""
         return {**self.rule.evidence(state, observation), "rule": self.rule.name}
+
+    def settled(self, state: State) -> State:
+        """Return what the chosen rule holds settled."""
+        return self.rule.settled(state)

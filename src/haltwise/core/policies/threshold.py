@@ -85,7 +85,7 @@ class ThresholdPolicy(RepairPolicy):
 
     def choice(self, state: State) -> int:
         """Return the newest plan, or with recall the one with the largest smoothed posterior."""
-        if isinstance(state, Decision) or not self.recall:
+        if isinstance(state, Decision) or not state[3]:
             return super().choice(state)
         return best_plan(self.noise, state[3])[0]
 
@@ -100,6 +100,11 @@ class ThresholdPolicy(RepairPolicy):
             "gain": gain(self.noise, belief, seen),
             "price": self.tau,
         }
+
+    def settled(self, state: State) -> State:
+        """Return the number of plans seen: the belief may still move."""
+        seen: int = state[0]
+        return (seen,)
 
     def _commit(self, state: State, observation: RepairObservation) -> Decision:
         evidence = self.evidence(state, observation)

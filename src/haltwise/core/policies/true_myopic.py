@@ -22,7 +22,7 @@ class TrueMyopic(ThresholdPolicy):
     """Repairs allowed, at least 0."""
 
     name: ClassVar[str] = "true_myopic"
-    recall: ClassVar[bool] = False
+    recall = False
 
     @cached_property
     def _myopic(self) -> tuple[float, ...]:
