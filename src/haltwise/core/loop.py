@@ -32,7 +32,6 @@ from .observation import (
     fingerprint,
 )
 from .policy import Policy, State
-from .voting import votes_needed
 
 Candidate = TypeVar("Candidate")
 
@@ -196,4 +195,6 @@ class RepairLoop(Generic[Candidate]):
         as_votes(votes, most)
         if self.decision.stops:
             return 0
+        from .voting import votes_needed  # not for every ``import haltwise``
+
         return votes_needed(self.policy, self.state, accepts, votes, most, zone=zone)
