@@ -93,6 +93,10 @@ class RepairStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the round cost."""
     errors: float | None = None
     """Failed checks of the candidate, where the source counts them (lower is better)."""
+    views: dict[str, tuple[int, int]] = {}
+    """(accepts, votes) by verifier where several judged the candidate; else empty."""
+    accept_probability: float | None = None
+    """Exact probability that a vote accepts, in [0, 1], where the verifier could tell it."""
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
