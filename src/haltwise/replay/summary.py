@@ -5,6 +5,7 @@ Resamples clusters, jointly for all policies. Knows nothing of loops or rules.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..stats.bootstrap import Resamples, Statistic, resample
+from ..stats.bootstrap import Statistic, resample
 from ..stats.estimate import Estimate, none_if_nan, undefined
 from ..stats.multiple import holm
 from ..stats.ratios import difference, ratio
@@ -154,66 +155,82 @@ def summarise(
     policies = []
     for name, outcome, statistics in zip(names, outcomes, measures, strict=True):
         values = [
-            _noted(measure, estimate(statistic, _REASONS.get(measure, _UNGRADED)), outcome)
+            _noted(measure, estimate(statistic, _UNGRADED), outcome)
             for measure, statistic in zip(MEASURES, statistics, strict=True)
         ]
         policies.append(PolicySummary(name, *values))
-    tested = [_p_value(drawn, success) for success, _ in contrasts]
-    comparisons = [
-        Comparison(
-            names[i],
-            names[j],
-            estimate(success, "no loop on which both outcomes are known"),
-            estimate(utility, "no loop on which both outcomes are known"),
-            p,
-            adjusted,
-        )
-        for (i, j), (success, utility), p, adjusted in zip(
-            pairs, contrasts, tested, _holm(tested), strict=True
-        )
+    blind = [_blind(outcome) for outcome in outcomes]
+    tested = [
+        math.nan if blind[i] or blind[j] else drawn.p_value(success)
+        for (i, j), (success, _) in zip(pairs, contrasts, strict=True)
     ]
+    comparisons = []
+    for (i, j), contrast, p, adjusted in zip(pairs, contrasts, tested, holm(tested), strict=True):
+        unpaired = int(np.isnan(outcomes[i].success - outcomes[j].success).sum())
+        found = [
+            undefined(blind[i] or blind[j], level=level)
+            if blind[i] or blind[j]
+            else _counted(estimate(statistic, _UNPAIRED), unpaired, len(clusters))
+            for statistic in contrast
+        ]
+        comparisons.append(Comparison(names[i], names[j], found[0], found[1], p, adjusted))
     return ReplaySummary(
-        kind,
-        len(clusters),
-        columns.clusters,
-        price,
-        tuple(policies),
-        tuple(comparisons),
+        kind, len(clusters), columns.clusters, price, tuple(policies), tuple(comparisons)
     )
 
 
 _UNGRADED = "the record tells of no loop what this policy would have got"
-_REASONS = {"votes": "search loops buy no votes", "steps": "no loops"}
+_UNPAIRED = "no loop on which both outcomes are known"
+
+
+def _blind(outcome: Outcomes) -> str:
+    """Return why a policy's worth is undefined though some loops are known, or nothing.
+
+    The loops that it never stopped are no sample of all loops, so they alone say nothing of it.
+    """
+    if not outcome.unknown_stops or outcome.unknown_stops < outcome.stops:
+        return ""
+    return (
+        f"stopped {outcome.stops} of {len(outcome.success)} loops, and the record tells of none of "
+        "them what that is worth: record answer-now branches or truths, or give --answer-now"
+    )
 
 
 def _noted(measure: str, estimate: Estimate, outcome: Outcomes) -> Estimate:
-    if measure == "votes" or (measure == "steps" and not outcome.open_ends):
-        return estimate
-    if measure == "steps":
-        return estimate.noted(f"{outcome.open_ends} loops end before the policy has stopped")
     total = len(outcome.success)
+    if measure == "steps":
+        if outcome.open_ends:
+            return estimate.noted(f"{outcome.open_ends} loops end before the policy has stopped")
+        return estimate
+    if measure == "votes":
+        bought = bool((~np.isnan(outcome.votes)).any())
+        return estimate if bought else undefined(_NO_VOTES, level=estimate.level)
+    if reason := _blind(outcome):
+        return undefined(reason, level=estimate.level)
     if outcome.unknown_stops:
-        estimate = estimate.noted(
-            f"{outcome.unknown_stops} of {total} loops left out: stopped where the record does "
-            "not tell what that is worth"
-        )
+        text = f"{outcome.unknown_stops} stops of unknown worth left out of {total} loops"
+        if measure == "success":
+            low = float(np.nansum(outcome.success)) / total
+            high = low + outcome.unknown_stops / total
+            text += f"; between {low:.4f} and {high:.4f} whatever they are worth"
+        estimate = estimate.noted(text)
     if outcome.unknown_ends:
-        estimate = estimate.noted(
-            f"{outcome.unknown_ends} of {total} loops left out: their outcome is not graded"
-        )
+        estimate = estimate.noted(f"{outcome.unknown_ends} of {total} loops are not graded")
+    if measure in ("miss", "regret") and outcome.known_options < outcome.options:
+        known = f"{outcome.known_options} of {outcome.options} other ways to end are known"
+        if not outcome.known_options:
+            return undefined(f"{known}, so there is no hindsight", level=estimate.level)
+        estimate = estimate.noted(f"hindsight among what is known: {known}")
     return estimate
 
 
-def _p_value(drawn: Resamples, statistic: Statistic) -> float:
-    return drawn.p_value(statistic)
+_NO_VOTES = "search loops buy no votes"
 
 
-def _holm(p_values: Sequence[float]) -> list[float]:
-    known = [i for i, p in enumerate(p_values) if p == p]
-    adjusted = [float("nan")] * len(p_values)
-    for i, p in zip(known, holm([p_values[i] for i in known]), strict=True):
-        adjusted[i] = float(p)
-    return adjusted
+def _counted(estimate: Estimate, unpaired: int, total: int) -> Estimate:
+    if not unpaired:
+        return estimate
+    return estimate.noted(f"on the {total - unpaired} of {total} loops where both are known")
 
 
 class _Columns:
@@ -241,11 +258,9 @@ class _Columns:
         return np.column_stack(self._columns) if self._columns else np.zeros((self.clusters, 0))
 
     def _add(self, values: Floats) -> int:
-        sums = np.bincount(self._of, values, self.clusters)
-        return self._index.setdefault(sums.tobytes(), self._append(sums))
-
-    def _append(self, sums: Floats) -> int:
-        if sums.tobytes() not in self._index:
+        sums = np.bincount(self._of, values, self.clusters).astype(np.float64)
+        found = self._index.get(sums.tobytes())
+        if found is None:
+            found = self._index[sums.tobytes()] = len(self._columns)
             self._columns.append(sums)
-            return len(self._columns) - 1
-        return self._index[sums.tobytes()]
+        return found

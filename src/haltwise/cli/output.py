@@ -1,0 +1,60 @@
+"""What the commands share in what they print: one JSON document, notes, numbers for people.
+
+Documents and tables go to stdout, notes to stderr. Knows nothing of what is reported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from ..record.skip import Skip
+from ..stats.estimate import Estimate
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print the one JSON document of a command."""
+    click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def note(text: str) -> None:
+    """Print a note to stderr."""
+    click.echo(text, err=True)
+
+
+def shown(estimate: Estimate, digits: int = 3, *, interval: bool = True) -> str:
+    """Return an estimate as people read it: ``0.457 [0.430, 0.484]``, or ``-`` when undefined."""
+    if not estimate.defined:
+        return "-"
+    text = f"{estimate.value:.{digits}f}"
+    if not interval or estimate.low != estimate.low:
+        return text
+    return f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table: the first column is left-aligned, the others are right-aligned."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="right" if position else "left", no_wrap=position > 0)
+    for row in rows:
+        table.add_row(*[Text(cell) for cell in row])
+    console = Console(highlight=False, soft_wrap=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=200)
+    console.print(table)
+
+
+def print_skips(skips: Sequence[Skip], most: int = 5) -> None:
+    """Name the records that were skipped: the first ones in full, then how many more."""
+    for skip in skips[:most]:
+        note(f"skipped: {skip}")
+    if len(skips) > most:
+        note(f"skipped: {len(skips) - most} more (all of them: --json)")
