@@ -6,9 +6,7 @@ import click
 
 from .lazy import LazyGroup
 
-SUBCOMMANDS: dict[str, str] = {
-    "search": "Fit how sources recover, and write the stopping table.",
-}
+SUBCOMMANDS: dict[str, str] = {}
 """Every subcommand with its one-line help; ``cli/calibrate_NAME.py`` holds its ``command``."""
 
 

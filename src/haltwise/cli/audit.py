@@ -1,0 +1,168 @@
+"""``haltwise audit``: recorded episodes in, findings out.
+
+Knows options, exit codes and where text goes; what is computed is `haltwise.audit`'s affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ..core.errors import InputError
+
+if TYPE_CHECKING:
+    from ..audit.gather import Gathered
+
+FINDINGS = (
+    "error-texts",
+    "mechanical-contrast",
+    "ignores-own-verdicts",
+    "never-answers",
+    "late-useful-results",
+    "undefined-contrast",
+)
+"""The ids of `haltwise.audit.findings`, written out so that ``--help`` need not load them."""
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True)
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Use only the episodes with this value, as in regime=persistent; repeatable.",
+)
+@click.option(
+    "--k",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Useless results in a row that findings look at.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(2, 1000),
+    default=None,
+    help="Actions an episode may take, the answer included.  [default: as recorded, else 8]",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Coverage of the intervals.",
+)
+@click.option(
+    "--replicates",
+    type=click.IntRange(1),
+    default=2000,
+    show_default=True,
+    help="Bootstrap resamples.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--format", "format_", metavar="NAME", help="Reader to use instead of detecting it.")
+@click.option(
+    "--verdict",
+    metavar="SOURCE",
+    help="Whose verdicts to use where several are recorded, as in side_channel.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Processes that read side by side; the numbers do not depend on it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(FINDINGS),
+    metavar="FINDING",
+    help=f"Exit with code 1 if this finding holds; repeatable. One of {', '.join(FINDINGS)}.",
+)
+def command(
+    paths: tuple[str, ...],
+    where: tuple[str, ...],
+    k: int,
+    budget: int | None,
+    level: float,
+    replicates: int,
+    seed: int,
+    format_: str | None,
+    verdict: str | None,
+    workers: int,
+    as_json: bool,
+    fail_on: tuple[str, ...],
+) -> int:
+    """What do the agents in these traces do with their own verdicts?
+
+    PATHS are files, folders, globs or URLs of recorded search episodes, in any format that haltwise
+    reads. Records that cannot be used are named, never dropped in silence.
+    """
+    if budget is not None and k >= budget:
+        raise click.UsageError(f"--k is below --budget; got --k {k} --budget {budget}")
+    gathered = _gather(paths, _filters(where), format_, verdict, workers)
+
+    from ..audit.document import document
+    from ..audit.findings import findings
+    from ..audit.result import audit
+    from .output import print_json, print_skips
+
+    if not gathered.tally.episodes:
+        raise InputError(_nothing(paths, where, gathered))
+    done = audit(gathered.tally, k=k, budget=budget, level=level, replicates=replicates, seed=seed)
+    if as_json:
+        print_json(document(done, gathered.skipped))
+    else:
+        from .audit_view import show
+
+        show(done, paths)
+        print_skips(gathered.skipped)
+    failed = {finding.id for finding in findings(done)} & set(fail_on)
+    return 1 if failed else 0
+
+
+def _filters(where: Sequence[str]) -> dict[str, str]:
+    filters = {}
+    for text in where:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise click.UsageError(
+                f"--where takes KEY=VALUE, as in regime=persistent; got {text!r}"
+            )
+        filters[key] = value
+    return filters
+
+
+def _gather(
+    paths: tuple[str, ...],
+    filters: dict[str, str],
+    format_: str | None,
+    verdict: str | None,
+    workers: int,
+) -> Gathered:
+    from ..audit.gather import gather
+    from .terminal import counter
+
+    with counter("episodes read") as count:
+        return gather(
+            paths,
+            format=format_,
+            where=filters,
+            source=verdict,
+            workers=workers,
+            progress=count,
+        )
+
+
+def _nothing(paths: Sequence[str], where: Sequence[str], gathered: Gathered) -> str:
+    """Return the sentence for an input in which nothing is usable."""
+    condition = f" with {' and '.join(where)}" if where else ""
+    text = f"no search episode in {', '.join(paths)}{condition}"
+    if gathered.skipped:
+        more = f" ({len(gathered.skipped):,} skipped)" if len(gathered.skipped) > 1 else ""
+        text += f"; {gathered.skipped[0]}{more}"
+    return text
