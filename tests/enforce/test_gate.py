@@ -153,6 +153,14 @@ def test_case_b19_tools_that_deliver_the_answer_stay(dialect):
         assert gated["tool_choice"]["name"] == "final_answer"
 
 
+@pytest.mark.parametrize("dialect", ALL)
+def test_case_b19_flattening_keeps_the_answer_tool_alone(dialect):
+    """Case B19: a flattened request offers the answer tool and no other."""
+    body = conversation(dialect, [USELESS] * 5, tools=("search", "final_answer"))
+    gated = gate_request(body, DIALECTS[dialect], how=How.FLATTEN, answer_tools=["final_answer"])
+    assert DIALECTS[dialect].tools(gated) == ["final_answer"]
+
+
 @pytest.mark.parametrize("choice", ["auto", "required"])
 def test_case_b19_the_choice_of_an_answer_tool_is_left_alone(choice):
     """A framework that requires a call gets one, of the only tool that is left."""

@@ -124,3 +124,10 @@ def test_parameters_out_of_range_are_refused(bad):
     """One sentence names the parameter and its range."""
     with pytest.raises(ParameterError, match="side channel: "):
         SideChannel(**bad)
+
+
+def test_an_earlier_step_is_named_by_its_calls():
+    """On a copy that has gone on since, the question says which result is meant."""
+    channel, model = SideChannel(), _Model()
+    asyncio.run(channel.ask(STEP, model, newest=False))
+    assert "what search(x) returned" in model.seen[0]

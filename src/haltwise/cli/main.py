@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "calibrate": "Fit the noise of recorded loops and write the rule it supports.",
     "demo": "The tour: audit simulated agents and read the report.",
     "doctor": "What is installed, what is missing, and the line to type.",
+    "serve": "Stop search loops of any agent, in front of any model API.",
 }
 """Every command with its one-line help; ``cli/NAME.py`` holds its ``command``."""
 

@@ -67,10 +67,11 @@ class SideChannel:
         """Return the verdict that is known of this step, else unjudged."""
         return self._recall(_key(step)) or Verdict.UNJUDGED
 
-    async def ask(self, step: SignalStep, ask: Ask) -> Verdict:
+    async def ask(self, step: SignalStep, ask: Ask, *, newest: bool = True) -> Verdict:
         """Return the verdict on ``step``; ask the model unless it is known already.
 
-        Requests that ask about the same step at the same time share one question.
+        A step that is not the ``newest`` one is named in the question by its calls. Requests that
+        ask about the same step at the same time share one question.
         """
         key = _key(step)
         known = self._recall(key)
@@ -87,7 +88,7 @@ class SideChannel:
         verdict = Verdict.UNJUDGED
         try:
             async with asyncio.timeout(self.timeout):
-                verdict = verdict_of(await ask(PROMPT))
+                verdict = verdict_of(await ask(PROMPT if newest else _naming(step)))
             self._remember(key, verdict)
         except Exception:
             self.failed += 1
@@ -114,6 +115,11 @@ def verdict_of(reply: str) -> Verdict:
     if match is None:
         return Verdict.UNKNOWN
     return Verdict.USEFUL if match[1].lower() == "yes" else Verdict.USELESS
+
+
+def _naming(step: SignalStep) -> str:
+    calls = " and ".join(call[:300] for call in step.calls) or "an earlier tool call"
+    return PROMPT.replace("the last tool call", calls)
 
 
 def _key(step: SignalStep) -> bytes:

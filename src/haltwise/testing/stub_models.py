@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from aiohttp import web
 
 Body = dict[str, Any]
 MODES = ("obedient", "parallel", "rogue", "strict")
-ANSWER = "The river is the Strel."
+ANSWER = "The river that flows through the capital is the Strel."
 """What the stub answers when it has to; JSON where JSON was asked for."""
 
 
@@ -49,6 +50,8 @@ class StubServer:
     """Text beside every tool call."""
     fault: Callable[[web.Request, Body], Any] | None = None
     """Called first with request and body; an awaitable whose result, if any, is the response."""
+    missing: str | None = None
+    """A path that is answered with 404."""
     requests: list[Seen] = field(default_factory=list)
     """Everything that came, oldest first."""
     complaints: list[str] = field(default_factory=list)
@@ -84,7 +87,9 @@ class StubServer:
 
     async def _main(self) -> None:
         self._loop, self._done = asyncio.get_running_loop(), asyncio.Event()
-        runner = web.AppRunner(self.app(), handle_signals=False, shutdown_timeout=0.2)
+        quiet = logging.getLogger("haltwise.testing.stub_models")
+        quiet.disabled = True
+        runner = web.AppRunner(self.app(), access_log=None, logger=quiet, shutdown_timeout=0.2)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         self.port: int = runner.addresses[0][1]
@@ -110,6 +115,8 @@ class StubServer:
         data = await request.read()
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.requests.append(Seen("other", {"data": data}, headers, request.path_qs))
+        if request.path == self.missing:
+            return web.Response(status=404, text=f"there is no {request.path}")
         return web.Response(body=data or b"{}", headers={"x-stub": request.method})
 
     def _handler(self, dialect: str) -> Callable[[web.Request], Any]:
@@ -124,7 +131,10 @@ class StubServer:
                 response = await self.fault(request, body)
                 if response is not None:
                     return response  # type: ignore[no-any-return]
-            complaint = _complaint(dialect, body, self.mode == "strict")
+            try:
+                complaint = _complaint(dialect, body, self.mode == "strict")
+            except (AttributeError, TypeError):
+                complaint = "the history cannot be read"
             if complaint is not None:
                 self.complaints.append(complaint)
                 return _error(dialect, complaint)

@@ -69,9 +69,11 @@ class Anthropic:
         offered = set(self.tools(body))
         if how is How.FLATTEN:
             messages = [_flattened(item) for item in messages]
-        kept = sorted(offered & keep) if how is not How.FLATTEN else []
+        kept = sorted(offered & keep)
         if kept and not _thinks(body):
             gated["tool_choice"] = {"type": "tool", "name": kept[0]}
+            if how is How.FLATTEN:
+                gated["tools"] = [tool for tool in body["tools"] if tool.get("name") in keep]
         elif how is How.NONE and body.get("tools"):
             gated["tool_choice"] = {"type": "none"}
         else:
@@ -135,7 +137,7 @@ class AnthropicStream:
         self._keep, self._fallback, self._tail = keep, fallback, tail
         self._places: dict[int, int | None] = {}
         self._next = 0
-        self._kept = False
+        self.kept = False
 
     def feed(self, event: Event) -> list[Event]:
         """Return the events to send for one that came."""
@@ -147,7 +149,7 @@ class AnthropicStream:
             if use and block.get("name") not in self._keep:
                 self._places[data.get("index") or 0] = None
                 return []
-            self._kept = self._kept or use
+            self.kept = self.kept or use
             self._places[data.get("index") or 0] = self._next
             self._next += 1
             if block.get("type") == "text":
@@ -166,13 +168,13 @@ class AnthropicStream:
 
     def _stopped(self, data: Body) -> Body:
         delta = data.get("delta") or {}
-        if delta.get("stop_reason") != "tool_use" or self._kept:
+        if delta.get("stop_reason") != "tool_use" or self.kept:
             return data
         return {**data, "delta": {**delta, **_END}}
 
     def _ending(self) -> list[Event]:
         text = self._tail if self.text.strip() else self._fallback
-        if self._kept or not text:
+        if self.kept or not text:
             return []
         self.text += text
         place = self._next

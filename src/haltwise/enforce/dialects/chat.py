@@ -63,7 +63,7 @@ class Chat:
             messages = [flat for item in messages for flat in _flattened(item)]
         gated = dict(body)
         kept = [tool for tool in body.get("tools") or () if _tool_name(tool) in keep]
-        if kept and how is not How.FLATTEN:
+        if kept:
             gated["tools"] = kept
             choice = body.get("tool_choice")
             if isinstance(choice, dict) and _tool_name(choice) not in keep:
@@ -124,6 +124,7 @@ class ChatStream:
 
     def __init__(self, keep: frozenset[str], fallback: str, tail: str) -> None:
         self.text = ""
+        self.kept = False
         self._keep, self._fallback, self._tail = keep, fallback, tail
         self._passing: dict[tuple[int, int], bool] = {}
         self._finished: set[int] = set()
@@ -174,6 +175,7 @@ class ChatStream:
         name = function.get("name") if isinstance(function, dict) else None
         if name:
             self._passing[place] = name in self._keep
+            self.kept = self.kept or name in self._keep
         return self._passing.get(place, False)
 
     def _kept(self, index: int) -> bool:

@@ -43,6 +43,8 @@ class StreamScrubber(Protocol):
 
     text: str
     """The answer so far."""
+    kept: bool
+    """Whether a call of a kept tool has passed."""
 
     def feed(self, event: Event) -> list[Event]:
         """Return what is to be sent for one event that came."""

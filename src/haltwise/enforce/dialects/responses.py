@@ -90,9 +90,11 @@ class Responses:
         if how is How.FLATTEN:
             items = [_flattened(item) for item in items if item.get("type") != "reasoning"]
         gated = dict(body)
-        kept = sorted(set(self.tools(body)) & keep) if how is not How.FLATTEN else []
+        kept = sorted(set(self.tools(body)) & keep)
         if kept:
             gated["tool_choice"] = {"type": "function", "name": kept[0]}
+            if how is How.FLATTEN:
+                gated["tools"] = [tool for tool in body["tools"] if tool.get("name") in keep]
         elif how is How.NONE and body.get("tools"):
             gated["tool_choice"] = "none"
         else:
@@ -141,7 +143,7 @@ class ResponsesStream:
         self._dialect, self._keep, self._fallback, self._tail = dialect, keep, fallback, tail
         self._places: dict[int, int | None] = {}
         self._next = self._sequence = 0
-        self._kept = False
+        self.kept = False
 
     def feed(self, event: Event) -> list[Event]:
         """Return the events to send for one that came, numbered on."""
@@ -167,7 +169,7 @@ class ResponsesStream:
             item = data.get("item") or {}
             call = item.get("type") in _CALLS
             dropped = call and item.get("name") not in self._keep
-            self._kept = self._kept or (call and not dropped)
+            self.kept = self.kept or (call and not dropped)
             self._places[index] = None if dropped else self._next
             self._next += not dropped
         place = self._places.get(index, index)
@@ -177,7 +179,7 @@ class ResponsesStream:
         response = self._dialect.scrub(data.get("response") or {}, self._keep)
         self.text = self.text or self._dialect.reply(response).text
         text = self._tail if self.text.strip() else self._fallback
-        if self._kept or not text:
+        if self.kept or not text:
             return [(name, {**data, "response": response})]
         self.text += text
         added = _message("msg_haltwise", text)

@@ -1,0 +1,251 @@
+"""One request and its response: read, decided, forwarded.
+
+What passes: every path and method, byte for byte, except that a loop which the policy has stopped
+is asked for its answer instead (`forced`).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import msgspec
+from aiohttp import web
+
+from ..core.errors import InputError
+from ..enforce import Assessment, Dialect, Message, gates
+from ..enforce.dialects import Body
+from .forced import Forced
+from .replies import ReplyReader
+from .upstream import forwarded
+
+if TYPE_CHECKING:
+    from .server import Gateway
+
+LOG = logging.getLogger("haltwise.gateway")
+
+
+class Exchange:
+    """One request and its response."""
+
+    def __init__(self, gateway: Gateway, request: web.Request, name: str) -> None:
+        self.gateway, self.settings, self.judge = gateway, gateway.settings, gateway.judge
+        self.upstream, self.metrics = gateway.upstream, gateway.metrics
+        self.request, self.name = request, name
+        self.path = request.raw_path
+        self.action = "pass"
+        self.reason = ""
+        self.run_length = 0
+        self.model: str | None = None
+        self.sent: web.StreamResponse | None = None
+
+    # ------------------------------------------------------------ what is to be done
+
+    async def run(self, dialect: Dialect | None) -> web.StreamResponse:
+        """Serve the request.
+
+        Args:
+            dialect: how it is written; None for a request that only passes through.
+
+        Raises:
+            InputError: the request cannot be used.
+            aiohttp.ClientError, TimeoutError: the upstream failed.
+        """
+        if "upgrade" in self.request.headers.get("Connection", "").lower():
+            return self.error(501, "this gateway carries no websockets; connect to the upstream")
+        self.upstream.target.url(self.path)
+        data = await self.request.read()
+        if dialect is None:
+            return await self.forward(data)
+        try:
+            body = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"the request body is not JSON: {error}") from None
+        if not isinstance(body, dict):
+            raise InputError("the request body is a JSON object; got something else")
+        model = body.get("model")
+        self.model = model if isinstance(model, str) else None
+        opaque = dialect.opaque(body)
+        if opaque is not None:
+            self.action, self.reason = "unread", opaque
+            return await self.forward(data)
+        began = time.perf_counter()
+        try:
+            messages, found = await self.judge.assess(dialect, body, self._asker(dialect))
+            offered = dialect.tools(body)
+            stop = gates(found, offered)
+        except Exception as error:
+            return await self._undecided(error, data)
+        self.metrics.decide.observe(time.perf_counter() - began)
+        self._note(found)
+        if self.settings.watch:
+            self.action = "watch" if stop else "continue"
+            return await self.forward(data, dialect, body, found)
+        if stop:
+            return await Forced(self, dialect, body, found).run()
+        if self.judge.late and offered and self.judge.may_stop(messages):
+            return await self._held(dialect, body, data, messages, found)
+        return await self.forward(data, dialect, body, found)
+
+    def _note(self, found: Assessment) -> None:
+        self.action, self.run_length = found.decision.action.value, found.run
+        self.reason = found.decision.reason
+        if found.trimmed is not None:
+            self.metrics.trimmed.inc()
+            self.reason += f"; history incomplete: {found.trimmed}"
+
+    async def _undecided(self, error: Exception, data: bytes) -> web.StreamResponse:
+        kind = "history" if isinstance(error, InputError) else "decision"
+        self.metrics.failures.labels(kind).inc()
+        LOG.warning("no decision: %s", type(error).__name__)
+        self.action = "undecided"
+        self.reason = str(error) if isinstance(error, InputError) else "the policy or signal failed"
+        if self.settings.fail_open:
+            return await self.forward(data)
+        return self.error(503, f"no decision could be made: {self.reason}")
+
+    # ------------------------------------------------------------ passing on
+
+    async def forward(
+        self,
+        data: bytes,
+        dialect: Dialect | None = None,
+        body: Body | None = None,
+        found: Assessment | None = None,
+    ) -> web.StreamResponse:
+        """Hand the request on and the response back, byte for byte."""
+        log = self.gateway.log
+        reader = None
+        if log is not None and found is not None and dialect is not None and body is not None:
+            reader = ReplyReader(dialect, frozenset(dialect.tools(body)))
+        headers = forwarded(self.request.headers, identity=True)
+        if reader is not None:
+            headers["Accept-Encoding"] = "identity"
+        async with self.upstream.send(self.request.method, self.path, headers, data) as source:
+            response = await self.begin(source)
+            async for chunk in source.content.iter_any():
+                await response.write(chunk)
+                if reader is not None:
+                    reader.feed(chunk)
+            await response.write_eof()
+        if reader is not None and log is not None and found is not None and source.status == 200:
+            log.saw(found, self.model, reader.answer(), time.monotonic())
+        return response
+
+    async def begin(
+        self, source: aiohttp.ClientResponse, *, decoded: bool = False
+    ) -> web.StreamResponse:
+        """Send the head of a response that streams."""
+        headers = forwarded(source.headers, identity=decoded)
+        length = source.headers.get("Content-Length")
+        response = web.StreamResponse(status=source.status, reason=source.reason, headers=headers)
+        if length is not None and not decoded:
+            response.content_length = int(length)
+        response.headers.update(self.headers())
+        self.sent = response
+        await response.prepare(self.request)
+        return response
+
+    def whole(
+        self, source: aiohttp.ClientResponse, data: bytes, *, decoded: bool = True
+    ) -> web.Response:
+        """Return a response that is complete."""
+        headers = forwarded(source.headers, identity=decoded)
+        headers.update(self.headers())
+        return web.Response(status=source.status, reason=source.reason, headers=headers, body=data)
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers that tell what was done."""
+        return {
+            "x-haltwise-action": self.action,
+            "x-haltwise-policy": self.gateway.expression,
+            "x-haltwise-run": str(self.run_length),
+            "x-haltwise-reason": header(self.reason),
+        }
+
+    def error(self, status: int, message: str) -> web.StreamResponse:
+        """Return a response of the gateway's own."""
+        if self.sent is not None and self.sent.prepared:
+            return self._cut()
+        content: dict[str, Any] = {"error": {"message": message, "type": "haltwise_gateway"}}
+        if self.name == "anthropic":
+            content = {"type": "error", **content}
+        if self.action in ("pass", "continue"):
+            self.action = "refused"
+        return web.json_response(content, status=status, headers=self.headers(), dumps=_text)
+
+    def failed(self, status: int, kind: str, what: str) -> web.StreamResponse:
+        """Return the response to a failure of the upstream."""
+        self.metrics.failures.labels(kind).inc()
+        return self.error(status, f"the upstream {self.upstream.target.origin} {what}")
+
+    def _cut(self) -> web.StreamResponse:
+        """End a response that has begun, so that the client sees that it is not whole."""
+        if self.request.transport is not None:
+            self.request.transport.abort()
+        assert self.sent is not None
+        return self.sent
+
+    def _asker(self, dialect: Dialect) -> Any:
+        async def ask(body: Body) -> str:
+            self.metrics.extra_calls.labels("side_channel").inc()
+            _, content = await self.call(body)
+            return dialect.reply(content).text
+
+        return ask
+
+    async def call(self, body: Body) -> tuple[aiohttp.ClientResponse, Body]:
+        """Send a body of ours and return the response with its decoded JSON."""
+        async with self.post(body) as source:
+            content = msgspec.json.decode(await source.read())
+            source.raise_for_status()
+            return source, content
+
+    def post(self, body: Body) -> Any:
+        """Send a body of ours; the response is readable here."""
+        headers = forwarded(self.request.headers, identity=True)
+        headers["Accept-Encoding"] = "identity"
+        headers["Content-Type"] = "application/json"
+        return self.upstream.send(
+            "POST", self.path, headers, msgspec.json.encode(body), decoded=True
+        )
+
+    # ------------------------------------------------------------ verdicts that come with the reply
+
+    async def _held(
+        self,
+        dialect: Dialect,
+        body: Body,
+        data: bytes,
+        messages: list[Message],
+        found: Assessment,
+    ) -> web.StreamResponse:
+        """Look at the reply before it is handed on: its first words judge the newest result.
+
+        Only a reply that may fire the rule is held. Where it does, the call that it proposes is
+        dropped and the answer demanded, at the price of one more upstream call.
+        """
+        reader = ReplyReader(dialect, frozenset(dialect.tools(body)))
+        async with self.post(body) as source:
+            content = await source.read()
+        if source.status == 200:
+            reader.feed(content)
+            later = self.judge.after_reply(messages, reader.text)
+            if later.decision.stops and reader.calls:
+                self.metrics.extra_calls.labels("regeneration").inc()
+                self._note(later)
+                return await Forced(self, dialect, body, later).run()
+            if self.gateway.log is not None:
+                self.gateway.log.saw(found, self.model, reader.answer(), time.monotonic())
+        return self.whole(source, content)
+
+
+def header(text: str) -> str:
+    """Return ``text`` as a header value: printable ASCII on one line."""
+    return "".join(c if " " <= c <= "~" else "?" for c in text)[:1000]
+
+
+def _text(content: Any) -> str:
+    return msgspec.json.encode(content).decode()

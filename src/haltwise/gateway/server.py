@@ -1,0 +1,159 @@
+"""The gateway: listens, counts, and turns whatever goes wrong into one clear sentence.
+
+Nothing of a request (key, header, body) is ever logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+
+from ..core.errors import InputError
+from .episodes import EpisodeLog
+from .exchange import LOG, Exchange, header
+from .judge import Judge
+from .metrics import Metrics
+from .routes import dialect_of
+from .settings import Settings
+from .spans import span
+from .upstream import Upstream
+
+_QUIET = logging.getLogger("haltwise.gateway.http")
+
+
+class _NoContent(logging.Filter):
+    """Lets a record say which kind of error it was and nothing else: messages may quote bytes."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        kind = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else "problem"
+        record.msg, record.args = f"malformed or interrupted request ({kind})", None
+        record.exc_info = record.exc_text = record.stack_info = None
+        return True
+
+
+_QUIET.addFilter(_NoContent())
+
+
+class Gateway:
+    """One gateway. `run` serves it until it is cancelled."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.judge = Judge(settings)
+        self.expression = header(str(settings.policy))
+        self.log: EpisodeLog | None = None
+        self.upstream: Upstream
+
+    @asynccontextmanager
+    async def listening(
+        self, host: str = "127.0.0.1", port: int = 0, *, grace: float = 30.0
+    ) -> AsyncIterator[str]:
+        """Serve while the block runs; gives the base URL.
+
+        Args:
+            host: address to listen on.
+            port: 0 for any free one.
+            grace: seconds that open requests have to end at shutdown.
+
+        Raises:
+            InputError: the port is taken, or the folder of the log cannot be written to.
+        """
+        settings = self.settings
+        if settings.log is not None:
+            arm = f"{'watch' if settings.watch else 'gateway'}: {settings.policy}"
+            self.log = EpisodeLog(
+                settings.log, source=settings.signal.name, arm=arm, content=settings.log_content
+            )
+        app = web.Application(client_max_size=settings.body_limit)
+        app.router.add_get("/healthz", self._healthz)
+        app.router.add_get("/metrics", self._metrics)
+        app.router.add_route("*", "/{path:.*}", self._handle)
+        runner = web.AppRunner(
+            app,
+            access_log=None,
+            logger=_QUIET,
+            handler_cancellation=True,
+            shutdown_timeout=grace,
+            auto_decompress=True,
+        )
+        self.upstream = Upstream(settings, self.metrics)
+        try:
+            await runner.setup()
+            try:
+                await web.TCPSite(runner, host, port, backlog=1024).start()
+            except OSError as error:
+                raise InputError(
+                    f"cannot listen on {host}:{port}: {error.strerror or error}; "
+                    "choose another one with --port"
+                ) from None
+            bound = runner.addresses[0]
+            name = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
+            yield f"http://{name}:{bound[1]}"
+        finally:
+            await runner.cleanup()
+            await self.upstream.close()
+            if self.log is not None:
+                self.log.close()
+
+    async def _healthz(self, request: web.Request) -> web.Response:
+        return web.json_response({"status": "ok", "policy": str(self.settings.policy)})
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        return web.Response(body=self.metrics.text(), headers={"content-type": _PROMETHEUS})
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        dialect = dialect_of(request.method, request.path)
+        name = "other" if dialect is None else dialect.name
+        exchange = Exchange(self, request, name)
+        began = time.perf_counter()
+        self.metrics.open.inc()
+        try:
+            with span(name) as noted:
+                response = await exchange.run(dialect)
+                noted(exchange.model, exchange.action, exchange.run_length, response.status)
+        except web.HTTPRequestEntityTooLarge:
+            limit = self.settings.body_limit
+            response = exchange.error(413, f"the request body is larger than {limit} bytes")
+        except InputError as error:
+            response = exchange.error(400, str(error))
+        except aiohttp.ClientConnectionResetError:
+            if request.transport is not None and not request.transport.is_closing():
+                response = exchange.failed(502, "broken", "broke the connection off")
+            else:
+                exchange.action = "gone"
+                response = exchange.error(499, "the client has gone")
+        except aiohttp.ClientConnectorError:
+            response = exchange.failed(502, "unreachable", "cannot be reached")
+        except TimeoutError:
+            response = exchange.failed(504, "timeout", "did not answer in time")
+        except aiohttp.ClientError:
+            response = exchange.failed(502, "broken", "broke the connection off")
+        finally:
+            self.metrics.open.dec()
+            self.metrics.requests.labels(name, exchange.action).inc()
+        LOG.info(
+            "%s %s %d %.0f ms",
+            name,
+            exchange.action,
+            response.status,
+            (time.perf_counter() - began) * 1000,
+        )
+        return response
+
+
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+
+
+async def serve(gateway: Gateway, host: str, port: int, stop: asyncio.Event, ready: Any) -> None:
+    """Serve until ``stop`` is set; calls ``ready`` with the base URL once it listens."""
+    async with gateway.listening(host, port) as url:
+        ready(url)
+        await stop.wait()
