@@ -1,23 +1,44 @@
-"""Hypothesis strategies for recorded search loops and for search policies of every family."""
+"""Hypothesis strategies for recorded loops and for policies of every family."""
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
 
 from haltwise.core.events import Verdict
+from haltwise.core.noise import NoiseModel
 from haltwise.core.policies import (
+    Auto,
+    BestOfVotes,
     BreakEven,
     CallBudget,
+    Confidence,
     Deadline,
+    FixedRepairs,
+    Lookahead,
+    Majority,
     Never,
+    Oracle,
+    Patience,
     RandomStop,
     Recovery,
     Repetition,
+    TrueMyopic,
     UselessStreak,
+    VrrGuard,
+    VrrStop,
 )
 from haltwise.core.policy import AllOf, AnyOf, Policy
 from haltwise.core.recovery import RecoveryModel
-from haltwise.record.episode import AnswerNow, Call, Outcome, SearchEpisode, SearchStep
+from haltwise.record.episode import (
+    AnswerNow,
+    Call,
+    Outcome,
+    RepairEpisode,
+    RepairStep,
+    SearchEpisode,
+    SearchStep,
+)
+from haltwise.record.repair_table import RepairTable
 
 GRADES = st.sampled_from([True, False, None])
 
@@ -95,8 +116,13 @@ def search_rules() -> st.SearchStrategy[Policy]:
 
 def search_policies() -> st.SearchStrategy[Policy]:
     """Draw a rule or any nesting of combinations of rules."""
+    return combined(search_rules())
+
+
+def combined(rules: st.SearchStrategy[Policy]) -> st.SearchStrategy[Policy]:
+    """Draw from ``rules`` or any nesting of combinations of them."""
     return st.recursive(
-        search_rules(),
+        rules,
         lambda inner: st.builds(
             lambda kind, parts: kind(tuple(parts)),
             st.sampled_from([AnyOf, AllOf]),
@@ -104,3 +130,67 @@ def search_policies() -> st.SearchStrategy[Policy]:
         ),
         max_leaves=5,
     )
+
+
+RATES = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.01, 0.99))
+
+
+@st.composite
+def noise_models(draw: st.DrawFn) -> NoiseModel:
+    """Draw a noise model, the degenerate ones included."""
+    by_round = draw(st.none() | st.lists(RATES, min_size=1, max_size=3).map(tuple))
+    return NoiseModel(
+        rho0=draw(RATES),
+        rho1=draw(RATES),
+        alpha=draw(RATES),
+        beta=draw(RATES),
+        valid=draw(RATES),
+        icc=draw(st.sampled_from([0.0, 0.0, 0.3])),
+        alpha_by_round=by_round,
+    )
+
+
+@st.composite
+def repair_tables(draw: st.DrawFn) -> RepairTable:
+    """Draw a few loops of different lengths, with failed verifiers and unknown truths."""
+    episodes = []
+    for i in range(draw(st.integers(1, 6))):
+        votes = draw(st.lists(st.sampled_from([0, 1, 4, 8, 8, 8]), min_size=1, max_size=8))
+        steps = [
+            RepairStep(
+                round=k,
+                accepts=draw(st.integers(0, given)),
+                votes=given,
+                valid=draw(st.sampled_from([True, False, None])),
+            )
+            for k, given in enumerate(votes)
+        ]
+        episodes.append(
+            RepairEpisode(episode_id=f"e{i}", cluster_id="c", question_id="c", steps=steps)
+        )
+    return RepairTable.from_episodes(episodes)
+
+
+def repair_rules() -> st.SearchStrategy[Policy]:
+    """Draw a single repair rule."""
+    rounds, taus = st.integers(0, 6), st.sampled_from([0, 0.01, 0.1])
+    noise = noise_models()
+    return st.one_of(
+        st.builds(Majority, rounds),
+        st.builds(Confidence, st.sampled_from([0.3, 0.5, 0.85, 1.0]), rounds),
+        st.builds(FixedRepairs, st.integers(0, 4), rounds),
+        st.builds(Patience, st.integers(1, 3), rounds),
+        st.builds(BestOfVotes, rounds),
+        st.builds(VrrGuard, st.sampled_from([0.125, 0.3, 0.625, 1.0]), rounds),
+        st.builds(Oracle, rounds),
+        st.just(Never()),
+        st.builds(VrrStop, noise, taus, st.booleans(), rounds),
+        st.builds(Lookahead, noise, taus, st.booleans(), rounds),
+        st.builds(TrueMyopic, noise, taus, rounds),
+        st.builds(Auto, noise, taus, st.sampled_from([None, "guard", "none"]), rounds),
+    )
+
+
+def repair_policies() -> st.SearchStrategy[Policy]:
+    """Draw a rule or any nesting of combinations of rules."""
+    return combined(repair_rules())

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from haltwise.stats.hazard import HazardFit, hazard_slope
-from haltwise.stats.pool import Pool
+from haltwise.stats.pool import pool
 
 
 def cells_of(t, r, event, cluster):  # type: ignore[no-untyped-def]
@@ -97,7 +97,7 @@ def test_pooling_and_order_change_nothing(seed: int) -> None:
     """Clusters with equal counts may be pooled, reordered or left empty."""
     t, r, trials, events = cells_of(*simulated(seed, clusters=40))
     plain = hazard_slope(t, r, trials, events)
-    distinct, counts = Pool.of(np.hstack([trials, events])).arrays()
+    distinct, counts = pool(np.hstack([trials, events]))
     padded = np.vstack([distinct, np.zeros((1, distinct.shape[1]))])
     pooled = hazard_slope(t, r, *np.hsplit(padded, 2), counts=np.append(counts, 3))
     _same(plain, pooled)

@@ -7,158 +7,176 @@ resampled; the stopping table that follows from them is `RecoveryModel.stop`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.errors import InputError
-from ..core.events import Verdict
 from ..core.recovery import RecoveryModel
-from ..record.outline import CODES
-from ..replay.search import SearchTable
+from ..record.episode import SearchEpisode
+from ..replay.answer_now import AnswerNowTable
+from ..replay.search import SearchTable, search_table
+from ..stats.bootstrap import Statistic, resample
+from ..stats.estimate import Estimate
+from ..stats.proportions import wilson
+from .recovery_counts import Integers, RecoveryCounts, recovery_counts
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-SHRINKAGE = 5.0
-"""Weight, in loops, of the hazard pooled over fresh and other loops."""
-
-_RESETS = [CODES[Verdict.USEFUL], CODES[Verdict.UNKNOWN]]
-
-
-@dataclass(frozen=True, eq=False)
-class RecoveryCounts:
-    """Sufficient statistics by cluster: sums, so that clusters merge and resample as weights."""
-
-    tried: Floats
-    """(c, 2, B-2): loops that searched on at run r and were judged next; fresh first."""
-    recovered: Floats
-    """(c, 2, B-2): those whose next verdict was not useless."""
-    asked: Floats
-    """(c, 2): decision points during a run, of loops that searched on, with a known branch."""
-    right: Floats
-    """(c, 2): those where a forced answer was right."""
-    useful: Floats
-    """(c, B-2): loops whose first recovery came with m actions left and whose end was graded."""
-    value: Floats
-    """(c, B-2): their sum of success - price x later calls."""
-    unbranched: int
-    """Decision points during a run whose answer-now branch is not known."""
-    ungraded: int
-    """Loops with a recovery whose outcome was not graded."""
+SCHEMA = "haltwise.recovery/1"
+"""Value of ``schema`` in the JSON document."""
 
 
-def recovery_counts(
-    table: SearchTable, clusters: Integers, *, budget: int, price: float
-) -> RecoveryCounts:
-    """Count what the recovery model is made of.
+@dataclass(frozen=True)
+class RecoveryFit:
+    """A fitted model with what it rests on."""
 
-    Verdicts that leave a run as it is (unjudged, failed source) say nothing about recovery: a loop
-    whose next verdict is one of them is censored there, as one that answered is.
+    model: RecoveryModel
+    """What the policy file gets: the point values, gaps filled."""
+    hazard: tuple[tuple[Estimate, ...], tuple[Estimate, ...]]
+    """By run from 1; fresh loops, then the others. n counts loops that searched on."""
+    answer_now: tuple[Estimate, Estimate]
+    """Fresh loops, then the others; n counts decision points with a known branch."""
+    useful_value: tuple[Estimate, ...]
+    """By actions left from 1; n counts recoveries."""
+    loops: int
+    """Loops read."""
+    clusters: int
+    """Clusters that they form."""
+    notes: tuple[str, ...]
+    """What a reader must know."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document that ``haltwise calibrate search --json`` prints."""
+        return {
+            "schema": SCHEMA,
+            "hazard": [
+                {"r": run, "fresh": fresh, **estimate.to_json()}
+                for fresh, row in zip((True, False), self.hazard, strict=True)
+                for run, estimate in enumerate(row, start=1)
+            ],
+            "answer_now": [
+                {"fresh": fresh, **estimate.to_json()}
+                for fresh, estimate in zip((True, False), self.answer_now, strict=True)
+            ],
+            "useful_value": [
+                {"m": left, **estimate.to_json()}
+                for left, estimate in enumerate(self.useful_value, start=1)
+            ],
+            "gain": self.model.gain,
+            "stop": [
+                {"m": left, "r": list(runs)} for left, runs in enumerate(self.model.stop, start=1)
+            ],
+            "price": self.model.price,
+            "budget": self.model.budget,
+            "n": self.loops,
+            "clusters": self.clusters,
+            "notes": list(self.notes),
+        }
+
+    def evidence(self) -> dict[str, Any]:
+        """Return what the policy file's [evidence] holds, for people."""
+        return {
+            "n": self.loops,
+            "clusters": self.clusters,
+            "recoveries": sum(estimate.n for estimate in self.useful_value),
+            "gain": self.model.gain,
+            "why": "backward induction over the recorded recoveries",
+            "notes": list(self.notes),
+        }
+
+
+def estimate_recovery(
+    episodes: Sequence[SearchEpisode],
+    answer_now: AnswerNowTable | None = None,
+    *,
+    budget: int,
+    price: float,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
+) -> RecoveryFit:
+    """Fit the recovery model to recorded loops, with cluster-bootstrap intervals.
 
     Args:
-        table: the loops.
-        clusters: (n,), what is resampled as one: an index from 0.
+        episodes: unaided loops with verdicts.
+        answer_now: grades of forced answers for steps whose branch is not in the record.
         budget: B, actions allowed, the answer included; at least 2.
-        price: c, cost of one tool call.
+        price: c, cost of one tool call, in right answers.
+        level: coverage of the intervals.
+        replicates: resamples of clusters.
+        seed: of the resampling.
+
+    Raises:
+        InputError: nothing to fit; see `recovery_model`.
     """
-    width, groups = budget - 2, int(clusters.max(initial=-1)) + 1
-    runs = table.runs()
-    steps = np.arange(1, runs.shape[1] + 1)
-    inside = table.inside
-    during = (runs[:, :-1] >= 1) & inside[:, 1:]
-    resets = np.isin(table.verdicts, _RESETS)[:, 1:]
-    judged = resets | (runs[:, 1:] > runs[:, :-1])
-    later = (runs[:, :-1] != steps[:-1]).astype(np.int64)
+    table = search_table(episodes, answer_now)
+    numbers: dict[str, int] = {}
+    clusters = np.array([numbers.setdefault(e.cluster_id, len(numbers)) for e in episodes])
+    counts = recovery_counts(table, clusters, budget=budget, price=price)
+    model, notes = recovery_model(counts, price=price)
+    other = sum(e.budget is not None and e.budget != budget for e in episodes)
+    if other:
+        notes.append(f"{other} loops were recorded with another budget than {budget}")
+    notes.extend(_left_out(table, counts))
+    drawn = resample(counts.matrix(), replicates=replicates, seed=seed)
+    n = RecoveryCounts.of(drawn.total[None])
 
-    loop, step = np.nonzero(during & judged & (runs[:, :-1] <= width))
-    cell = (clusters[loop] * 2 + later[loop, step]) * width + runs[loop, step] - 1
-    size = groups * 2 * width
-    tried = _sums(cell, size)
-    recovered = _sums(cell, size, resets[loop, step])
+    def estimate(statistic: Statistic, count: float, reason: str) -> Estimate:
+        return replace(drawn.estimate(statistic, level=level, reason=reason), n=int(count))
 
-    loop, step = np.nonzero(during)
-    branch = table.answer_now[loop, step]
-    known = ~np.isnan(branch)
-    cell = clusters[loop] * 2 + later[loop, step]
-    asked = _sums(cell[known], groups * 2)
-    right = _sums(cell[known], groups * 2, branch[known])
+    def hazard_at(f: int, r: int) -> Estimate:
+        if n.tried[0, :, r].sum() and not n.recovered[0, :, r].sum():
+            return wilson(0, n.tried[0, f, r], level=level)  # nothing that a resample could vary
+        return estimate(
+            lambda sums: RecoveryCounts.of(sums).hazard()[:, f, r],
+            n.tried[0, f, r],
+            "no loop searched on at this run",
+        )
 
-    back = during & resets
-    loop = np.flatnonzero(back.any(axis=1))
-    step = back[loop].argmax(axis=1) + 1 if len(loop) else loop
-    left = budget - (step + 1)
-    worth = table.success[loop] - price * (table.total_calls[loop] - table.calls[loop, step])
-    known = ~np.isnan(worth)
-    usable = known & (left >= 1)
-    cell = (clusters[loop] * width + left - 1)[usable]
-    useful = _sums(cell, groups * width)
-    value = _sums(cell, groups * width, worth[usable])
-    return RecoveryCounts(
-        tried.reshape(groups, 2, width),
-        recovered.reshape(groups, 2, width),
-        asked.reshape(groups, 2),
-        right.reshape(groups, 2),
-        useful.reshape(groups, width),
-        value.reshape(groups, width),
-        unbranched=int(np.isnan(branch).sum()),
-        ungraded=int((~known).sum()),
+    def answer_at(f: int) -> Estimate:
+        return estimate(
+            lambda sums: RecoveryCounts.of(sums).answer_now()[:, f],
+            n.asked[0, f],
+            "no answer-now branch is known",
+        )
+
+    def value_at(m: int) -> Estimate:
+        return estimate(
+            lambda sums: RecoveryCounts.of(sums).useful_value()[:, m],
+            n.useful[0, m],
+            "no recovery came with so many actions left",
+        )
+
+    runs = range(budget - 2)
+    return RecoveryFit(
+        model,
+        (tuple(hazard_at(0, r) for r in runs), tuple(hazard_at(1, r) for r in runs)),
+        (answer_at(0), answer_at(1)),
+        tuple(value_at(m) for m in runs),
+        len(episodes),
+        len(numbers),
+        tuple(notes),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class RecoveryValues:
-    """The fitted quantities of k resamples at once; NaN where nothing was recorded."""
-
-    hazard: Floats
-    """(k, 2, B-2), shrunk."""
-    answer_now: Floats
-    """(k, 2)."""
-    useful_value: Floats
-    """(k, B-2), isotonic."""
-
-
-def recovery_values(counts: RecoveryCounts, weights: Floats) -> RecoveryValues:
-    """Work the quantities out for resamples that take cluster j ``weights[i, j]`` times."""
-    tried, recovered = _weighed(weights, counts.tried), _weighed(weights, counts.recovered)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        pooled = recovered.sum(axis=1, keepdims=True) / tried.sum(axis=1, keepdims=True)
-        hazard = (recovered + SHRINKAGE * pooled) / (tried + SHRINKAGE)
-        answer_now = _weighed(weights, counts.right) / _weighed(weights, counts.asked)
-    useful = _weighed(weights, counts.useful)
-    return RecoveryValues(hazard, answer_now, isotonic(_weighed(weights, counts.value), useful))
+def _left_out(table: SearchTable, counts: RecoveryCounts) -> list[str]:
+    during = (table.runs()[:, :-1] >= 1) & table.inside[:, 1:]
+    unbranched = int(during.sum() - counts.asked.sum())
+    ungraded = int(np.isnan(table.success).sum())
+    notes = []
+    if unbranched:
+        notes.append(
+            f"{unbranched} of {int(during.sum())} decision points during a run have no known "
+            "answer-now branch and are left out of it"
+        )
+    if ungraded:
+        notes.append(f"{ungraded} loops have no graded outcome and are left out of useful_value")
+    return notes
 
 
-def isotonic(sums: Floats, weights: Floats) -> Floats:
-    """Return the weighted means ``sums / weights`` made non-decreasing along the last axis.
-
-    The max-min formula of isotonic regression: fit(m) is the largest over i <= m of the smallest
-    over j >= m of the mean over i..j (Robertson, Wright & Dykstra 1988, theorem 1.4.4). All rows at
-    once; entries of weight 0 are NaN and do not matter to the others.
-    """
-    width = sums.shape[-1]
-    total = np.concatenate([np.zeros_like(sums[..., :1]), np.cumsum(sums, axis=-1)], axis=-1)
-    weight = np.concatenate([np.zeros_like(sums[..., :1]), np.cumsum(weights, axis=-1)], axis=-1)
-    fitted = np.full(sums.shape, math.nan)
-    for m in range(width):
-        best = np.full(sums.shape[:-1], -math.inf)
-        for i in range(m + 1):
-            worst = np.full(sums.shape[:-1], math.inf)
-            for j in range(m, width):
-                mass = weight[..., j + 1] - weight[..., i]
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    mean = (total[..., j + 1] - total[..., i]) / mass
-                worst = np.where(mass > 0, np.fmin(worst, mean), worst)
-            best = np.where(np.isfinite(worst), np.fmax(best, worst), best)
-        fitted[..., m] = np.where(weights[..., m] > 0, best, math.nan)
-    return fitted
-
-
-def recovery_model(
-    values: RecoveryValues, *, budget: int, price: float
-) -> tuple[RecoveryModel, list[str]]:
-    """Return the model of the first resample, gaps filled, and a note for every gap.
+def recovery_model(counts: RecoveryCounts, *, price: float) -> tuple[RecoveryModel, list[str]]:
+    """Return the model that all counts together give, gaps filled, and a note for every gap.
 
     A run length that nobody searched on from takes the hazard of the nearest shorter one. A number
     of actions left at which nothing recovered takes the value of the nearest smaller number, which
@@ -167,8 +185,9 @@ def recovery_model(
     Raises:
         InputError: no loop searched on after a useless result, or no answer-now branch is known.
     """
-    hazard, answer_now = values.hazard[0].copy(), values.answer_now[0].copy()
-    useful = values.useful_value[0]
+    total = RecoveryCounts.of(counts.matrix().sum(axis=0, keepdims=True))
+    hazard, answer_now, useful = total.hazard()[0], total.answer_now()[0], total.useful_value()[0]
+    budget = len(useful) + 2
     notes = []
     if budget > 2 and np.isnan(hazard).all():
         raise InputError(
@@ -220,25 +239,6 @@ def recovery_model(
         price=price,
     )
     return model, notes
-
-
-def fit_recovery(
-    table: SearchTable, *, budget: int, price: float
-) -> tuple[RecoveryModel, list[str]]:
-    """Fit the model to ``table`` and return it with its notes; see `recovery_model`."""
-    one = np.zeros(len(table), np.int64)
-    counts = recovery_counts(table, one, budget=budget, price=price)
-    return recovery_model(recovery_values(counts, np.ones((1, 1))), budget=budget, price=price)
-
-
-def _sums(cell: Integers, size: int, values: NDArray[np.generic] | None = None) -> Floats:
-    added = None if values is None else values.astype(np.float64)
-    return np.bincount(cell, added, size).astype(np.float64)
-
-
-def _weighed(weights: Floats, counts: Floats) -> Floats:
-    flat = weights @ counts.reshape(len(counts), -1)
-    return flat.reshape(len(weights), *counts.shape[1:])
 
 
 def _listed(numbers: Integers) -> str:

@@ -6,7 +6,9 @@ import click
 
 from .lazy import LazyGroup
 
-SUBCOMMANDS: dict[str, str] = {}
+SUBCOMMANDS: dict[str, str] = {
+    "search": "Fit how sources recover, and write the stopping table.",
+}
 """Every subcommand with its one-line help; ``cli/calibrate_NAME.py`` holds its ``command``."""
 
 

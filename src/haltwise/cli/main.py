@@ -18,6 +18,7 @@ COMMANDS: dict[str, str] = {
     "audit": "What do the agents in these traces do with their own verdicts?",
     "calibrate": "Fit the noise of recorded loops and write the rule it supports.",
     "demo": "The tour: audit simulated agents and read the report.",
+    "replay": "What would a stopping rule have done on these recorded loops?",
     "doctor": "What is installed, what is missing, and the line to type.",
     "serve": "Stop search loops of any agent, in front of any model API.",
 }

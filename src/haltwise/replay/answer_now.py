@@ -6,14 +6,15 @@ holds at every step of the question. Knows the file; ignorant of what is replaye
 
 from __future__ import annotations
 
-import gzip
 import math
 import os
-from pathlib import Path
 
 import msgspec
 
 from ..core.errors import InputError
+from ..record.readers.lines import DECODE_ERRORS
+from ..record.skip import Skip
+from ..record.source import Source, SourceError
 
 
 class _Row(msgspec.Struct):
@@ -41,41 +42,43 @@ class AnswerNowTable:
 
 
 def read_answer_now(path: str | os.PathLike[str]) -> AnswerNowTable:
-    """Read a table; a gzip file is read too.
+    """Read a table from a file of JSON lines, compressed or not.
 
     Raises:
         InputError: the file cannot be read or holds no row, a line is no row, or two rows disagree;
             the message names the file and the line.
     """
-    try:
-        data = Path(path).read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except FileNotFoundError:
-        raise InputError(
-            f"{path}: there is no such answer-now table; expected JSONL with question_id, success"
-        ) from None
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    decode = msgspec.json.Decoder(_Row).decode
     grades: dict[tuple[str, int | None], bool | None] = {}
-    for number, line in enumerate(data.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"{path}:{number}: {error}; a row of an answer-now table is "
-                '{"question_id": "q1", "success": true}, with "t": 3 for a single step'
-            ) from None
-        key = (row.question_id, row.t)
-        if grades.setdefault(key, row.success) != row.success:
-            at = "" if row.t is None else f" at t = {row.t}"
-            raise InputError(
-                f"{path}:{number}: question {row.question_id!r}{at} is graded "
-                f"{row.success} here and {grades[key]} before; leave one of them out"
-            )
+    try:
+        with Source(os.fspath(path)) as source:
+            for item in source.lines():
+                if isinstance(item, Skip):
+                    raise InputError(str(item))
+                _add(grades, f"{path}:{item[0]}", item[1])
+    except SourceError as error:
+        raise InputError(
+            f"{path}: {error}; expected an answer-now table, JSON lines of question_id and success"
+        ) from None
     if not grades:
         raise InputError(f"{path}: holds no row; expected JSONL with question_id and success")
     return AnswerNowTable(grades)
+
+
+_decode = msgspec.json.Decoder(_Row).decode
+
+
+def _add(grades: dict[tuple[str, int | None], bool | None], place: str, line: bytes) -> None:
+    try:
+        row = _decode(line)
+    except DECODE_ERRORS as error:
+        raise InputError(
+            f"{place}: {error}; a row of an answer-now table is "
+            '{"question_id": "q1", "success": true}, with "t": 3 for a single step'
+        ) from None
+    key = (row.question_id, row.t)
+    if grades.setdefault(key, row.success) != row.success:
+        at = "" if row.t is None else f" at t = {row.t}"
+        raise InputError(
+            f"{place}: question {row.question_id!r}{at} is graded {row.success} here and "
+            f"{grades[key]} before; leave one of them out"
+        )

@@ -29,7 +29,8 @@ class Firing:
     step: Integers
     """(n,): position of the observation at which it fires, from 0; `NEVER` where it does not."""
     candidate: Integers
-    """(n,): the candidate it delivers; -1 where it names none."""
+    """(n,): the candidate it delivers, or would deliver if the loop ended with its record; -1 where
+    it names none."""
     strength: Integers
     """(n,): rank of its action, see `Action.strength`; 0 where it does not fire."""
 
@@ -37,22 +38,25 @@ class Firing:
         return len(self.step)
 
 
-def at_first(fires: Booleans, candidates: Integers | None = None) -> Firing:
+def at_first(
+    fires: Booleans, candidates: Integers | None = None, at_end: Integers | None = None
+) -> Firing:
     """Return the firing at the first true column of ``fires``, shape (n, width).
 
     Args:
         fires: whether the rule's condition holds after each observation; false beyond the end.
         candidates: (n, width), the candidate delivered at each observation; none for search.
+        at_end: (n,), the candidate delivered if the loop ended with its record.
     """
     if fires.shape[1] == 0:
         return never(len(fires))
     first = np.argmax(fires, axis=1)
     rows = np.arange(len(fires))
     fired = fires[rows, first]
-    candidate = np.full(len(fires), -1) if candidates is None else candidates[rows, first]
-    return Firing(
-        np.where(fired, first, NEVER), np.where(fired, candidate, -1), fired.astype(np.int64)
-    )
+    candidate = np.full(len(fires), -1)
+    if candidates is not None and at_end is not None:
+        candidate = np.where(fired, candidates[rows, first], at_end)
+    return Firing(np.where(fired, first, NEVER), candidate, fired.astype(np.int64))
 
 
 def never(loops: int) -> Firing:
@@ -65,7 +69,8 @@ def combine(policy: AnyOf | AllOf, parts: Sequence[Firing]) -> Firing:
 
     ``|`` fires at the earliest part, ``&`` at the latest. Of the parts that have fired by then
     (for ``|`` at that very step) the strongest action wins, the first part among equals, and its
-    candidate is delivered.
+    candidate is delivered. Where the combination has not fired, the first part with a candidate
+    names it.
     """
     steps = np.stack([part.step for part in parts])
     strengths = np.stack([part.strength for part in parts])
@@ -78,9 +83,10 @@ def combine(policy: AnyOf | AllOf, parts: Sequence[Firing]) -> Firing:
     rows = np.arange(len(step))
     fired = step < NEVER
     candidates = np.stack([part.candidate for part in parts])
+    opinion = (candidates >= 0).argmax(axis=0)
     return Firing(
         step,
-        np.where(fired, candidates[winner, rows], -1),
+        candidates[np.where(fired, winner, opinion), rows],
         np.where(fired, strengths[winner, rows], 0),
     )
 
@@ -111,6 +117,9 @@ def _first_stop(policy: Policy, observations: Sequence[Any]) -> tuple[int, int, 
     for position, observation in enumerate(observations):
         state, decision = policy.step(state, observation)
         if decision.stops:
-            candidate = -1 if decision.candidate is None else decision.candidate
-            return position, candidate, decision.action.strength
-    return int(NEVER), -1, 0
+            return position, _index(decision.candidate), decision.action.strength
+    return int(NEVER), _index(policy.choice(state)) if observations else -1, 0
+
+
+def _index(candidate: int | None) -> int:
+    return -1 if candidate is None else candidate

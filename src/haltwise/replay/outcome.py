@@ -36,12 +36,20 @@ class Outcomes:
     delivering another plan of the record would have been right; else 0."""
     regret: Floats
     """(n,): utility of the best stop in hindsight (among those that the record tells) - utility."""
+    stops: int
+    """Loops that were stopped."""
     unknown_stops: int
     """Loops that were stopped where the record does not tell what that is worth."""
     unknown_ends: int
     """Loops that were not stopped and whose recorded outcome is not graded."""
+    options: int
+    """Other ways to end these loops, that hindsight chooses from: free decision points, or
+    plans."""
+    known_options: int
+    """Those of which the record tells what they are worth."""
     open_ends: int = 0
-    """Repair loops whose record ends before the policy has stopped: their last plan counts."""
+    """Repair loops whose record ends before the policy has stopped: what it would deliver then
+    counts."""
 
 
 def search_outcomes(table: SearchTable, firing: Firing, price: float) -> Outcomes:
@@ -72,8 +80,11 @@ def search_outcomes(table: SearchTable, firing: Firing, price: float) -> Outcome
         utility=utility,
         miss=np.where(unknown, math.nan, best > success),
         regret=hindsight - utility,
+        stops=int(stopped.sum()),
         unknown_stops=int((unknown & stopped).sum()),
         unknown_ends=int((unknown & ~stopped).sum()),
+        options=int(table.free.sum()),
+        known_options=int((~np.isnan(branches)).sum()),
     )
 
 
@@ -83,19 +94,19 @@ def repair_outcomes(
     """Evaluate stops on verify-repair loops.
 
     The outcome is the truth of the delivered plan. Where the policy has not stopped by the end of
-    the record, the last plan counts.
+    the record, the plan counts that it would deliver then.
 
     Args:
         table: the loops.
         firing: stops and delivered plans.
         price: cost of one repair.
-        recorded: (n,), graded outcome of each loop, used for a last plan of unknown truth.
+        recorded: (n,), graded outcome of each loop: the truth of a last plan of unknown truth.
     """
     rows = np.arange(len(table))
     last = table.length - 1
     stopped = firing.step <= last
     repairs = np.where(stopped, firing.step, last)
-    plan = np.where(stopped & (firing.candidate >= 0), firing.candidate, repairs)
+    plan = np.where(firing.candidate >= 0, firing.candidate, repairs)
     truth = np.where(table.valid == UNKNOWN, math.nan, table.valid)
     if recorded is not None:
         ends = truth[rows, last]
@@ -112,8 +123,11 @@ def repair_outcomes(
         utility=utility,
         miss=np.where(unknown, math.nan, _best(truth, nothing) > success),
         regret=hindsight - utility,
+        stops=int(stopped.sum()),
         unknown_stops=int((unknown & stopped).sum()),
         unknown_ends=int((unknown & ~stopped).sum()),
+        options=int(table.length.sum()),
+        known_options=int((~np.isnan(truth)).sum()),
         open_ends=int((~stopped).sum()),
     )
 

@@ -67,6 +67,22 @@ class SearchTable:
     def __len__(self) -> int:
         return len(self.verdicts)
 
+    def rows(self, which: NDArray[np.generic]) -> SearchTable:
+        """Return the loops that an index or a truth array ``which`` picks, in that order."""
+        marks = None
+        if self.marks is not None:
+            marks = [self.marks[i] for i in np.arange(len(self))[which]]
+        return SearchTable(
+            self.verdicts[which],
+            self.taken[which],
+            self.free[which],
+            self.calls[which],
+            self.answer_now[which],
+            self.success[which],
+            self.total_calls[which],
+            marks,
+        )
+
     @property
     def inside(self) -> Booleans:
         """(n, w): whether the loop has a tool step there."""

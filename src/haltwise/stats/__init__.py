@@ -6,11 +6,12 @@ Import from the file that has it; the package itself loads nothing.
 |---|---|
 | `estimate` | `Estimate`: value, interval, level, n, method, note; `undefined` |
 | `risk_difference` | Mantel-Haenszel pooled risk difference; Sato and Greenland-Robins variances |
-| `pool` | `Pool`: distinct cluster statistics with counts, which merge in any order |
+| `pool` | distinct cluster statistics with counts, which merge in any order |
 | `bootstrap` | `resample`, `poisson_resample` (shards) -> `Resamples.estimate`, `.p_value` |
 | `ratios` | statistics of summed columns: `ratio`, `mean_of_ratios` (mean6), `difference`, ... |
 | `proportions` | `wilson`, `beta_interval`, `clustered_mean`, `clustered_proportion` |
 | `paired` | paired proportions: `newcombe`, `tango`, `mcnemar` |
+| `hashing` | hashes of rows: randomness that depends on (seed, row) alone |
 | `hazard` | discrete-time hazard: logit on stratum dummies and run length, clustered errors |
 | `survival` | discrete Kaplan-Meier with censoring |
 | `multiple` | `holm` |

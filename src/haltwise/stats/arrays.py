@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,18 +11,20 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-def cluster_matrix(rows: ArrayLike) -> FloatArray:
-    """Return ``rows`` as a finite (clusters x columns) matrix of floats.
+def cluster_matrix(rows: ArrayLike) -> NDArray[Any]:
+    """Return ``rows`` as a finite (clusters x columns) matrix: integers as they are, or floats.
 
     Raises:
         ValueError: not two-dimensional, or a value is NaN or infinite.
     """
-    matrix = np.ascontiguousarray(rows, dtype=np.float64)
+    matrix = np.asarray(rows)
+    if matrix.dtype.kind not in "iu":
+        matrix = matrix.astype(np.float64) + 0.0  # which makes one value of 0.0 and -0.0
     if matrix.ndim != 2:
         raise ValueError(
             f"cluster statistics are a matrix (clusters x columns); got {matrix.shape}"
         )
-    if not np.isfinite(matrix).all():
+    if matrix.dtype.kind == "f" and not np.isfinite(matrix).all():
         raise ValueError("cluster statistics are finite numbers; got NaN or infinity")
     return matrix
 

@@ -17,6 +17,9 @@ from numpy.typing import ArrayLike
 from .arrays import FloatArray, cluster_counts, cluster_matrix, normal_quantile
 from .estimate import Estimate, undefined
 
+_BLOCK = 1 << 16
+"""Clusters whose scores are held at a time, which bounds the memory."""
+
 METHOD = "logit on stratum dummies and run length, errors clustered"
 
 
@@ -79,7 +82,7 @@ def hazard_slope(
         raise ValueError("events lie between 0 and the trials of their cluster and cell")
     z = normal_quantile(level)
     repeats = np.where(n.any(axis=1), cluster_counts(counts, len(n)), 0)
-    n_cell, y_cell = repeats @ n, repeats @ y
+    n_cell, y_cell = ((repeats @ part).astype(np.float64) for part in (n, y))
     size, hits, clusters = int(n_cell.sum()), int(y_cell.sum()), int(repeats.sum())
 
     # Strata that are there, and those of them that carry information on the slope.
@@ -124,8 +127,12 @@ def hazard_slope(
         reason = "one cluster" if clusters < 2 else "too few observations"
         return HazardFit(slope.noted(f"no interval: {reason}"), np.nan, constants, hits, clusters)
     # A cluster's score is linear in its counts, so the meat needs distinct rows only.
-    scores = (y[:, used] - n[:, used] * _expit(design @ beta)) @ design
-    meat = (scores * repeats[:, None]).T @ scores
+    p = _expit(design @ beta)
+    meat = np.zeros((len(beta), len(beta)))
+    for start in range(0, len(n), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        scores = (y[rows, used] - n[rows, used] * p) @ design
+        meat += (scores * repeats[rows, None]).T @ scores
     factor = clusters / (clusters - 1) * (size - 1) / (size - parameters)
     bread = np.linalg.inv(information)
     se = float(np.sqrt(factor * (bread @ meat @ bread)[-1, -1]))

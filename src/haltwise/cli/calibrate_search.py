@@ -1,0 +1,138 @@
+"""``haltwise calibrate search PATH... -o policy.toml``: how sources recover, and when to stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from .output import note, print_json, print_skips, print_table, shown
+from .recorded import Recorded, where_option
+
+if TYPE_CHECKING:
+    from ..calibrate.recovery import RecoveryFit
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="The policy file to write.",
+)
+@click.option(
+    "--answer-now",
+    type=str,
+    metavar="TABLE",
+    help="What forced answers were worth: JSON lines of question_id, success and perhaps t; used "
+    "where the record has no answer-now branch of its own.",
+)
+@click.option(
+    "--price",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="Cost of a tool call, in right answers.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=2),
+    default=8,
+    show_default=True,
+    help="Actions that the loop may take, the answer included.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Coverage of the intervals.",
+)
+@click.option(
+    "--replicates",
+    type=click.IntRange(min=1),
+    default=2000,
+    show_default=True,
+    help="Bootstrap resamples of questions.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the resampling."
+)
+@where_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    paths: tuple[str, ...],
+    output: str,
+    answer_now: str | None,
+    price: float,
+    budget: int,
+    level: float,
+    replicates: int,
+    seed: int,
+    where: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Fit how sources recover from a run of useless results, and write the stopping table.
+
+    The file's rule is `recovery`; in an expression, recovery("policy.toml", trust=.5) protects it
+    against fault durations that were never recorded.
+    """
+    from ..calibrate.recovery import estimate_recovery
+    from ..record.policy_file import PolicyFile, write_policy_file
+    from ..replay.answer_now import read_answer_now
+
+    recorded = Recorded(paths, where)
+    table = None if answer_now is None else read_answer_now(answer_now)
+    episodes = list(recorded.search())
+    if not episodes:
+        raise recorded.nothing("search loop")
+    fit = estimate_recovery(
+        episodes,
+        table,
+        budget=budget,
+        price=price,
+        level=level,
+        replicates=replicates,
+        seed=seed,
+    )
+    content = PolicyFile("search", "recovery", {"recovery": fit.model}, fit.evidence())
+    write_policy_file(output, content)
+    if as_json:
+        skipped = [skip.to_json() for skip in recorded.skips]
+        print_json({**fit.to_json(), "skipped": skipped})
+        return
+    _print(fit)
+    for text in fit.notes:
+        note(f"note: {text}")
+    print_skips(recorded.skips)
+    note(f"written: {output}; try: haltwise replay {paths[0]} --policy {output}")
+
+
+def _print(fit: RecoveryFit) -> None:
+    budget = fit.model.budget
+    fresh, later = fit.hazard
+    print_table(
+        f"Recovery of the source, {fit.loops:,} loops, {fit.clusters:,} clusters",
+        ["useless in a row", "P(recovers next), nothing useful so far", "after a useful result"],
+        [[str(run), shown(fresh[run - 1]), shown(later[run - 1])] for run in range(1, budget - 1)],
+    )
+    click.echo()
+    print_table(
+        f"Stopping table at price {fit.model.price:g}, budget {budget}",
+        ["actions left", "worth of a recovery", "answer is forced at a run of"],
+        [
+            [
+                str(left),
+                shown(fit.useful_value[left - 1]) if left <= budget - 2 else "",
+                "any" if left == 1 else ", ".join(map(str, fit.model.stop[left - 1])) or "none",
+            ]
+            for left in range(budget - 1, 0, -1)
+        ],
+    )
+    click.echo(
+        f"\nAnswer now: {shown(fit.answer_now[0])} with nothing useful so far, "
+        f"{shown(fit.answer_now[1])} after a useful result"
+    )

@@ -1,0 +1,101 @@
+"""Recorded loops for a command: read, filtered by ``--where``, told apart by kind.
+
+Knows paths and filters; ignorant of what the command does with the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from ..core.errors import InputError
+from ..record.episode import AnyEpisode, RepairEpisode, SearchEpisode
+from ..record.read import read, value_of
+from ..record.skip import Skip
+
+
+def where_option(command: click.decorators.FC) -> click.decorators.FC:
+    """Add ``--where``."""
+    return click.option(
+        "--where",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Use only the episodes with this value, as in regime=persistent; repeatable.",
+    )(command)
+
+
+class Recorded:
+    """The loops of some files. Iterate once; what was passed over is in `skips` afterwards."""
+
+    def __init__(self, paths: Sequence[str], where: Sequence[str]) -> None:
+        """Take paths and filters.
+
+        Raises:
+            InputError: a filter is not KEY=VALUE.
+        """
+        self.paths = list(paths)
+        self.skips: list[Skip] = []
+        self.filters: dict[str, str] = {}
+        for text in where:
+            key, equals, value = text.partition("=")
+            if not equals or not key:
+                raise InputError(f"--where takes KEY=VALUE, as in regime=persistent; got {text!r}")
+            self.filters[key] = value
+
+    def __iter__(self) -> Iterator[AnyEpisode]:
+        """Yield the episodes that pass the filters."""
+        for item in read(self.paths):
+            if isinstance(item, Skip):
+                self.skips.append(item)
+            elif all(value_of(item, key) == value for key, value in self.filters.items()):
+                yield item
+
+    def kind(self) -> str:
+        """Return the kind of the loops, for rules that fit either.
+
+        Raises:
+            InputError: there are loops of both kinds, or none.
+        """
+        found = {isinstance(episode, SearchEpisode) for episode in self}
+        self_skips, self.skips = self.skips, []
+        if len(found) > 1:
+            raise InputError(
+                f"{', '.join(self.paths)}: search and verify-repair loops together; "
+                "name files of one kind"
+            )
+        if not found:
+            self.skips = self_skips
+            raise self.nothing("loop")
+        return "search" if found.pop() else "repair"
+
+    def search(self) -> Iterator[SearchEpisode]:
+        """Yield the search loops; how many repair loops there were is one skip."""
+        others = 0
+        for episode in self:
+            if isinstance(episode, SearchEpisode):
+                yield episode
+            else:
+                others += 1
+        self._other(others, "verify-repair loops; search loops are wanted here")
+
+    def repair(self) -> Iterator[RepairEpisode]:
+        """Yield the verify-repair loops; how many search loops there were is one skip."""
+        others = 0
+        for episode in self:
+            if isinstance(episode, RepairEpisode):
+                yield episode
+            else:
+                others += 1
+        self._other(others, "search loops; verify-repair loops are wanted here")
+
+    def nothing(self, wanted: str) -> InputError:
+        """Return the error for files that hold no usable loop: what was wanted, and why not."""
+        where = " ".join(f"--where {key}={value}" for key, value in self.filters.items())
+        condition = f" with {where}" if where else ""
+        first = f"; the first reason: {self.skips[0]}" if self.skips else ""
+        return InputError(f"no {wanted} in {', '.join(self.paths)}{condition}{first}")
+
+    def _other(self, count: int, what: str) -> None:
+        if count:
+            self.skips.append(Skip(", ".join(self.paths), None, f"{count} {what}"))

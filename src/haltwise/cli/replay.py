@@ -1,0 +1,172 @@
+"""``haltwise replay PATH... --policy EXPR|FILE ...``: what a rule would have done on a record."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import click
+
+from ..core.errors import InputError
+from .output import note, print_json, print_skips, print_table, shown
+from .recorded import Recorded, where_option
+
+if TYPE_CHECKING:
+    from ..core.policy import Policy
+    from ..replay.run import Replayed
+    from ..replay.summary import ReplaySummary
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    required=True,
+    metavar="EXPR|FILE",
+    help='A rule to replay: an expression such as "streak(5) | deadline(8)", or a policy file; '
+    "repeatable. Every pair of rules is compared.",
+)
+@click.option(
+    "--answer-now",
+    type=str,
+    metavar="TABLE",
+    help="Search loops: what forced answers were worth, JSON lines of question_id, success and "
+    "perhaps t; used where the record has no answer-now branch of its own.",
+)
+@click.option(
+    "--price",
+    type=click.FloatRange(min=0),
+    default=0.05,
+    show_default=True,
+    help="Cost of a tool call or a repair, in right answers: utility = success - price x steps.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Coverage of the intervals.",
+)
+@click.option(
+    "--replicates",
+    type=click.IntRange(min=1),
+    default=2000,
+    show_default=True,
+    help="Bootstrap resamples of questions or tasks.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the resampling."
+)
+@where_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    paths: tuple[str, ...],
+    policies: tuple[str, ...],
+    answer_now: str | None,
+    price: float,
+    level: float,
+    replicates: int,
+    seed: int,
+    where: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Replay stopping rules over recorded loops, without any new model call.
+
+    A rule only truncates. On search loops it fires at decision points, and the outcome is then the
+    answer-now branch; on verify-repair loops the outcome is the truth of the plan it delivers. What
+    the record does not tell is left out and counted, never taken as 0.
+    """
+    from ..record.policy_file import load_policy
+    from ..replay.summary import summarise
+
+    rules = [load_policy(text) for text in policies]
+    recorded = Recorded(paths, where)
+    replayed = _replayed(rules, recorded, answer_now, price)
+    if len(replayed.clusters) == 0:
+        raise recorded.nothing(f"{replayed.kind} loop")
+    summary = summarise(
+        replayed.kind,
+        policies,
+        replayed.outcomes,
+        replayed.clusters,
+        price=price,
+        level=level,
+        replicates=replicates,
+        seed=seed,
+    )
+    if as_json:
+        skipped = [skip.to_json() for skip in recorded.skips]
+        print_json({**summary.to_json(), "skipped": skipped})
+    else:
+        _print(summary)
+        print_skips(recorded.skips)
+
+
+def _replayed(
+    rules: list[Policy], recorded: Recorded, answer_now: str | None, price: float
+) -> Replayed:
+    from ..replay.answer_now import read_answer_now
+    from ..replay.run import replay_repair, replay_search
+
+    kinds = {rule.kind for rule in rules} - {"any"}
+    if len(kinds) > 1:
+        raise InputError(
+            "--policy: search and repair rules cannot be replayed together; "
+            + "; ".join(f"{rule} is for {rule.kind} loops" for rule in rules)
+        )
+    table = None if answer_now is None else read_answer_now(answer_now)
+    kind = kinds.pop() if kinds else recorded.kind()
+    if kind == "search":
+        return replay_search(recorded.search(), rules, answer_now=table, price=price)
+    if table is not None:
+        raise InputError("--answer-now is for search loops; verify-repair loops have no such table")
+    return replay_repair(recorded.repair(), rules, price=price)
+
+
+def _print(summary: ReplaySummary) -> None:
+    search = summary.kind == "search"
+    steps, success = ("calls", "success") if search else ("repairs", "validity")
+    columns = ["policy", success, steps, *([] if search else ["votes"])]
+    columns += [f"utility at {summary.price:g}", "miss", "regret"]
+    print_table(
+        f"{summary.loops:,} {summary.kind} loops, {summary.clusters:,} clusters",
+        columns,
+        [
+            [
+                policy.policy,
+                shown(policy.success, 4),
+                shown(policy.steps, 2),
+                *([] if search else [shown(policy.votes, 1, interval=False)]),
+                shown(policy.utility, 4),
+                shown(policy.miss, 3, interval=False),
+                shown(policy.regret, 3, interval=False),
+            ]
+            for policy in summary.policies
+        ],
+    )
+    if summary.comparisons:
+        click.echo()
+        print_table(
+            "Paired differences",
+            ["a - b", success, "p", "p (Holm)", "utility"],
+            [
+                [
+                    f"{pair.a}  -  {pair.b}",
+                    shown(pair.difference, 4),
+                    _p(pair.p),
+                    _p(pair.p_holm),
+                    shown(pair.utility, 4),
+                ]
+                for pair in summary.comparisons
+            ],
+        )
+    for policy in summary.policies:
+        for text in dict.fromkeys([policy.success.note, policy.steps.note]):
+            if text:
+                note(f"{policy.policy}: {text}")
+
+
+def _p(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4f}"
