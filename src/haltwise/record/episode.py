@@ -72,6 +72,8 @@ class SearchStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """The calls one by one where one turn made several: together they are one step."""
     thought: str | None = None
     """What the agent said in the turn that took this action; None when nothing was kept."""
+    asked: str | None = None
+    """What the user said between the step before and this one; None where the user was silent."""
 
 
 class RepairStep(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -27,7 +27,19 @@ BUILTIN = (
     "judged_useless",
     "repair_jsonl",
     "error_series",
+    "votes",
     "parquet",
+    "claude_code",
+    "codex",
+    "atif",
+    "inspect_log",
+    "swe_agent",
+    "otel",
+    "langsmith",
+    "react_text",
+    "react_steps",
+    "anthropic",
+    "chat",
 )
 """Modules in this folder that hold a ``reader``; earlier ones win where two guess alike."""
 

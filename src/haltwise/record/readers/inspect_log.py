@@ -1,0 +1,214 @@
+"""Reader of Inspect AI logs: ``.eval`` archives and ``.json`` files, one sample an episode.
+
+Long contents that Inspect moved aside (``attachment://``) are put back. A sample that ended in an
+error is a named skip: its retry counts. A log superseded after a crash shares its task id with its
+successor, so that its samples are duplicates. An archive is never unpacked: its members are read
+one at a time, each up to a size.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from ..archive import read_member
+from ..chat import read_messages
+from ..conversation import add_usage, digest, episode_of, name_of, usage_of
+from ..episode import SearchEpisode
+from ..skip import Skip
+from ..source import Source, SourceError, is_url
+from .base import Found
+from .lines import DECODE_ERRORS, reason_of
+from .sniffing import first_object_keys
+
+RECORD = "an Inspect sample"
+
+_SAMPLE = re.compile(r"samples/[^/]+\.json")
+_ATTACHED = re.compile(r"attachment://([0-9a-zA-Z]+)|tc://([0-9a-f]{32})")
+_HEADERS = ("header.json", "_journal/start.json")
+_GRADES = {"C": True, "I": False, "N": False, "yes": True, "no": False, "true": True}
+_MAX_EXPANDED = 1 << 28
+"""Characters that the attachments of one sample may grow to."""
+
+_decode = msgspec.json.Decoder().decode
+
+
+class InspectLog:
+    """Logs of Inspect AI evaluations."""
+
+    name = "inspect"
+    splits = False
+
+    def sniff(self, head: bytes, path: str) -> float:
+        """Sure of an archive with Inspect's members, or of a document with eval and plan."""
+        if head.startswith(b"PK\x03\x04"):
+            inside = b"_journal/" in head or b"samples/" in head or b"header.json" in head
+            return 0.95 if inside or path.endswith(".eval") else 0.0
+        keys = first_object_keys(head)
+        return 0.9 if {"eval", "version"} <= keys or {"eval", "plan"} <= keys else 0.0
+
+    def read(self, source: Source) -> Iterator[Found | Skip]:
+        """Yield every sample as an episode or a skip."""
+        if source.head.startswith(b"PK"):
+            yield from _archive(source)
+            return
+        try:
+            log = _decode(source.whole())
+        except DECODE_ERRORS as error:
+            raise SourceError(reason_of(error, "an Inspect log")) from error
+        if not isinstance(log, dict):
+            raise SourceError("is not an Inspect log: it is no object")
+        samples = log.get("samples")
+        if not isinstance(samples, list):
+            raise SourceError("is an Inspect log without samples (a header only)")
+        header = log.get("eval")
+        for number, sample in enumerate(samples, 1):
+            made = _sample(sample, header if isinstance(header, dict) else {})
+            if isinstance(made, str):
+                yield source.skip(None, f"sample {number} {made}")
+            else:
+                yield None, made
+
+
+def _archive(source: Source) -> Iterator[Found | Skip]:
+    local = source.plain and not is_url(source.path) and Path(source.path).is_file()
+    with Path(source.path).open("rb") if local else io.BytesIO(source.whole()) as file:
+        try:
+            archive = zipfile.ZipFile(file)
+            members = {info.filename: info for info in archive.infolist()}
+        except (zipfile.BadZipFile, OSError, ValueError, zlib.error) as error:
+            raise SourceError(f"is not an archive that can be read: {error}") from error
+        header = _header(archive, file, members)
+        names = sorted(name for name in members if _SAMPLE.fullmatch(name))
+        if not names:
+            raise SourceError("is an Inspect log without finished samples")
+        for name in names:
+            try:
+                sample = _decode(read_member(archive, file, members[name]))
+            except SourceError as error:
+                yield source.skip(None, f"{name} {error}")
+                continue
+            except DECODE_ERRORS as error:
+                yield source.skip(None, f"{name} {reason_of(error, RECORD)}")
+                continue
+            made = _sample(sample, header)
+            if isinstance(made, str):
+                yield source.skip(None, f"{name} {made}")
+            else:
+                yield None, made
+
+
+def _header(
+    archive: zipfile.ZipFile, file: IO[bytes], members: dict[str, zipfile.ZipInfo]
+) -> dict[str, Any]:
+    for name in _HEADERS:
+        if name in members:
+            try:
+                header = _decode(read_member(archive, file, members[name]))
+            except (SourceError, *DECODE_ERRORS):
+                continue
+            if isinstance(header, dict) and isinstance(header.get("eval"), dict):
+                found: dict[str, Any] = header["eval"]
+                return found
+    return {}
+
+
+def _sample(sample: Any, header: dict[str, Any]) -> SearchEpisode | str:
+    """Return the episode of a sample, or why there is none."""
+    if not isinstance(sample, dict):
+        return f"is not {RECORD}: it is no object"
+    error = sample.get("error")
+    if isinstance(error, dict):
+        said = str(error.get("message", "unknown"))[:200]
+        return f"ended in an error ({said}); a retry of it counts"
+    messages = sample.get("messages")
+    if not isinstance(messages, list):
+        return f"is not {RECORD}: messages is no list"
+    attachments = sample.get("attachments")
+    if isinstance(attachments, dict) and attachments:
+        try:
+            messages = _resolved(messages, attachments, [_MAX_EXPANDED])
+        except RecursionError:
+            return f"is not {RECORD}: its JSON is nested too deeply"
+        if messages is None:
+            return f"grows beyond {_MAX_EXPANDED >> 20} MB with its attachments"
+    task = name_of(header.get("task")) or "task"
+    number = name_of(sample.get("id")) or digest(repr(sample.get("input")))
+    epoch = sample.get("epoch")
+    given = sample.get("input")
+    question = given if isinstance(given, str) and "://" not in given[:14] else None
+    usage = None
+    models = sample.get("model_usage")
+    for part in models.values() if isinstance(models, dict) else ():
+        usage = add_usage(usage, usage_of(part))
+    success, note = _success(sample.get("scores"))
+    limit = sample.get("limit")
+    kind = limit.get("type") if isinstance(limit, dict) else None
+    return episode_of(
+        read_messages(messages),
+        {},
+        number.encode(),
+        task=f"{task}/{number}",
+        run=name_of(header.get("task_id")),
+        trial=epoch if isinstance(epoch, int) else 1,
+        keep_run=True,
+        model=name_of(header.get("model")),
+        question=question,
+        success=success,
+        reason=f"limit: {kind}" if isinstance(kind, str) else None,
+        censored=True if isinstance(kind, str) else None,
+        usage=usage,
+        notes=[note] if note else [],
+    )
+
+
+def _success(scores: Any) -> tuple[bool | None, str | None]:
+    """Return the outcome by the first score that says right or wrong, and a note on it."""
+    if not isinstance(scores, dict):
+        return None, None
+    for name, score in scores.items():
+        value = score.get("value") if isinstance(score, dict) else score
+        grade = _GRADES.get(value) if isinstance(value, str) else None
+        if isinstance(value, (bool, int, float)) and value in (0, 1):
+            grade = bool(value)
+        if grade is not None:
+            several = len(scores) > 1
+            return grade, f"outcome by the score {name!r} of {len(scores)}" if several else None
+    return None, "no score says right or wrong" if scores else None
+
+
+def _resolved(value: Any, attachments: dict[str, Any], budget: list[int]) -> Any:
+    """Return ``value`` with every attachment put back; None once ``budget`` is used up.
+
+    An attachment is put in as it is: what it refers to itself is not followed.
+    """
+    if isinstance(value, str):
+        if "://" not in value:
+            return value
+
+        def fetch(match: re.Match[str]) -> str:
+            found = attachments.get(match.group(1) or match.group(2))
+            if not isinstance(found, str):
+                return match.group()
+            budget[0] -= len(found)
+            return found if budget[0] >= 0 else ""
+
+        text = _ATTACHED.sub(fetch, value)
+        return None if budget[0] < 0 else text
+    if isinstance(value, list):
+        items = [_resolved(item, attachments, budget) for item in value]
+        return None if budget[0] < 0 else items
+    if isinstance(value, dict):
+        pairs = {key: _resolved(item, attachments, budget) for key, item in value.items()}
+        return None if budget[0] < 0 else pairs
+    return value
+
+
+reader = InspectLog()

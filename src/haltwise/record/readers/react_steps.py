@@ -1,0 +1,88 @@
+"""Reader of ReAct step lists: a record with ``steps`` of thought, action and observation.
+
+The question stands under ``question`` or ``claim``; the outcome under ``em``, ``reward``,
+``success`` or another of their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..chat import Message, ToolCall, ToolResult, text_of, written_call
+from ..conversation import TASK, episode_of, first_of, name_of
+from ..skip import Skip
+from ..source import Source
+from .base import Found
+from .documents import decoded
+from .sniffing import first_object_keys
+
+RECORD = "a list of ReAct steps"
+
+_THOUGHT = ("thought", "thoughts", "reasoning")
+_RESULT = ("observation", "result", "tool_output", "output")
+_IDS = (*TASK, "fever_id", "question_idx", "idx", "id", "_id")
+
+
+class ReactSteps:
+    """Thought, action, observation, as JSON."""
+
+    name = "react-steps"
+    splits = False
+
+    def sniff(self, head: bytes, path: str) -> float:
+        """Fairly sure of an object with steps that is not one of ours."""
+        keys = first_object_keys(head)
+        if "steps" not in keys or {"kind", "episode_id"} <= keys or "schema_version" in keys:
+            return 0.0
+        return 0.6 if b'"observation"' in head and b'"action"' in head else 0.2
+
+    def read(self, source: Source) -> Iterator[Found | Skip]:
+        """Yield every record as an episode or a skip."""
+        for pair in decoded(source, RECORD):
+            if isinstance(pair, Skip):
+                yield pair
+                continue
+            item, value = pair
+            steps = value.get("steps") if isinstance(value, dict) else None
+            if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+                yield item.skip(source, f"is not {RECORD}: steps is no list of objects")
+                continue
+            question = first_of(value, ("question", "claim", "task", "query"))
+            question = question if isinstance(question, str) else None
+            messages = [message for step in steps for message in _messages(step)]
+            episode = episode_of(
+                messages,
+                value,
+                item.data,
+                task=name_of(first_of(value, _IDS)),
+                question=question,
+            )
+            yield item.line, episode
+
+
+def _messages(step: dict[str, Any]) -> Iterator[Message]:
+    thought = first_of(step, _THOUGHT)
+    action = step.get("action")
+    if isinstance(action, str) and action.strip():
+        call = written_call(f"Action: {action.strip()}") or ToolCall(None, action.strip(), None)
+    elif isinstance(action, dict):
+        name = first_of(action, ("name", "tool", "action"))
+        call = ToolCall(
+            None,
+            name if isinstance(name, str) and name else "unknown",
+            first_of(action, ("arguments", "args", "input", "action_input")),
+        )
+    else:
+        text = thought if isinstance(thought, str) else None
+        yield Message("assistant", text, [], [])
+        return
+    if call.arguments is None and step.get("action_input") is not None:
+        call = call._replace(arguments=step["action_input"])
+    yield Message("assistant", thought if isinstance(thought, str) else None, [call], [])
+    result = text_of(first_of(step, _RESULT))
+    if result is not None:
+        yield Message("tool", None, [], [ToolResult(None, None, result)])
+
+
+reader = ReactSteps()

@@ -1,0 +1,210 @@
+"""From messages to a loop: which calls are one step, which result belongs to which call.
+
+The one place where a conversation is interpreted, for every trace format. Calls of one turn are one
+step; each is paired with its result by id, else in order. Knows no dialect (`haltwise.record.chat`)
+and no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .chat import Message, ToolCall, ToolResult
+from .episode import Call, SearchStep
+
+FINISH = {"finish", "final_answer", "submit", "submit_answer", "attempt_completion"}
+"""Tools whose call is the final answer, where it is the last call of the loop."""
+
+NO_CALLS = "no tool call in this trace"
+TRIMMED = "{} result(s) without their call: the history was cut before it was recorded"
+UNANSWERED = "{} call(s) without a result"
+
+
+@dataclass
+class Loop:
+    """What the messages of one conversation amount to."""
+
+    steps: list[SearchStep]
+    """The steps, in order."""
+    question: str | None
+    """The first words of the user."""
+    answer: str | None
+    """The final answer, if the conversation ends with one."""
+    censored: bool
+    """Whether it ends in the middle of a call."""
+    notes: list[str]
+    """What is missing."""
+
+
+@dataclass
+class _Turn:
+    calls: list[ToolCall]
+    results: list[str | None]
+    thought: str | None
+    asked: str | None
+    id: str | None
+    time: float | None
+    open: bool = True
+    waiting: int = field(default=0)
+
+
+def loop_of(messages: Iterable[Message]) -> Loop:
+    """Return the loop in ``messages``."""
+    turns: list[_Turn] = []
+    pending: dict[str, tuple[_Turn, int]] = {}
+    question: str | None = None
+    said: str | None = None
+    asked: str | None = None
+    answer: str | None = None
+    orphans = 0
+    begun: float | None = None
+    for message in messages:
+        if message.time is not None and begun is None:
+            begun = message.time
+        if message.calls:
+            turn = turns[-1] if turns else None
+            if turn is None or not _continues(turn, message):
+                thought = "\n".join(part for part in (said, message.text) if part) or None
+                turn = _Turn([], [], thought, asked, message.turn, message.time)
+                turns.append(turn)
+                asked = None
+            said = answer = None
+            for call in message.calls:
+                if call.id is not None:
+                    pending[call.id] = (turn, len(turn.calls))
+                turn.calls.append(call)
+                turn.results.append(None)
+        elif message.role == "assistant" and message.text:
+            said = answer = message.text
+            if turns:
+                turns[-1].open = turns[-1].open and turns[-1].id == message.turn is not None
+        for result in message.results:
+            said = answer = None
+            if not _place(result, turns, pending):
+                orphans += 1
+                call = ToolCall(result.id, result.name or "unknown", None)
+                turns.append(_Turn([call], [result.text], None, asked, None, message.time, False))
+                asked = None
+            turns[-1].open = False
+        if message.role == "user" and message.text:
+            if question is None:
+                question = message.text
+            else:
+                asked = message.text if asked is None else f"{asked}\n{message.text}"
+            if turns:
+                turns[-1].open = False
+                turns[-1].id = None
+            said = None
+    return _finished(turns, question, answer, asked, orphans, begun)
+
+
+def _continues(turn: _Turn, message: Message) -> bool:
+    if message.turn is not None and turn.id is not None:
+        return turn.id == message.turn
+    return turn.open
+
+
+def _place(result: ToolResult, turns: list[_Turn], pending: dict[str, tuple[_Turn, int]]) -> bool:
+    """Give a result to its call; return whether there is one that still waits for it."""
+    if result.id is not None:
+        found = pending.get(result.id)
+        if found is not None:
+            turn, position = found
+            before = turn.results[position]
+            turn.results[position] = result.text if before is None else f"{before}\n{result.text}"
+            return True
+        return False
+    if not turns:
+        return False
+    turn = turns[-1]
+    while turn.waiting < len(turn.results) and turn.results[turn.waiting] is not None:
+        turn.waiting += 1
+    if turn.waiting == len(turn.results):
+        return False
+    turn.results[turn.waiting] = result.text
+    return True
+
+
+def _finished(
+    turns: list[_Turn],
+    question: str | None,
+    answer: str | None,
+    asked: str | None,
+    orphans: int,
+    begun: float | None,
+) -> Loop:
+    steps: list[SearchStep] = []
+    unanswered = 0
+    for number, turn in enumerate(turns):
+        last = number == len(turns) - 1 and answer is None
+        final = last and len(turn.calls) == 1 and _finishes(turn.calls[0], turn.results[0])
+        if final:
+            answer = _answer_in(turn.calls[0].arguments)
+        else:
+            unanswered += sum(result is None for result in turn.results)
+        steps.append(_step(number + 1, turn, begun, final))
+    ended = bool(steps) and steps[-1].action == "answer"
+    if answer is not None and not ended and steps:
+        steps.append(SearchStep(len(steps) + 1, "answer", asked=asked))
+    hanging = bool(turns) and not ended and answer is None and turns[-1].results[-1] is None
+    notes = []
+    if not turns:
+        notes.append(NO_CALLS)
+    if orphans:
+        notes.append(TRIMMED.format(orphans))
+    if unanswered:
+        notes.append(UNANSWERED.format(unanswered))
+    return Loop(steps, question, answer, hanging, notes)
+
+
+def _step(t: int, turn: _Turn, begun: float | None, final: bool) -> SearchStep:
+    time = None if turn.time is None or begun is None else max(0.0, turn.time - begun)
+    if len(turn.calls) == 1:
+        call = turn.calls[0]
+        return SearchStep(
+            t,
+            "answer" if final else _name(call.name),
+            call.arguments,
+            turn.results[0],
+            time=time,
+            thought=turn.thought,
+            asked=turn.asked,
+        )
+    parallel = [
+        Call(_name(call.name), call.arguments, result)
+        for call, result in zip(turn.calls, turn.results, strict=True)
+    ]
+    known = [call.result for call in parallel if call.result is not None]
+    return SearchStep(
+        t,
+        "+".join(dict.fromkeys(call.action for call in parallel)),
+        None,
+        "\n\n".join(known) if known else None,
+        time=time,
+        parallel=parallel,
+        thought=turn.thought,
+        asked=turn.asked,
+    )
+
+
+def _finishes(call: ToolCall, result: str | None) -> bool:
+    """Whether a call is the final answer, and was not refused as malformed."""
+    refused = result is not None and result.lower().startswith("invalid action")
+    return call.name.lower() in FINISH and not refused
+
+
+def _name(name: str) -> str:
+    """Return the tool's name; "answer" is taken for the final answer."""
+    return "tool:answer" if name == "answer" else name
+
+
+def _answer_in(arguments: Any) -> str | None:
+    if isinstance(arguments, dict):
+        for key in ("answer", "result", "text"):
+            if isinstance(arguments.get(key), str):
+                found: str = arguments[key]
+                return found
+        return None
+    return arguments if isinstance(arguments, str) else None
