@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln, xlogy
-from scipy.stats import beta as beta_distribution
-from scipy.stats import chi2
+from scipy.special import betaincinv, betaln, chdtrc, xlogy
 
 from ..record.repair_table import RepairTable
 from ..stats.estimate import Estimate, undefined
@@ -121,7 +119,7 @@ def estimate_rate(
         note = f"{name} not identified: {why}; decisions use the prior mean 1/2"
         return Rate(undefined(note, method=method, level=level), mean, None, shape)
     tail = (1 - level) / 2
-    low, high = (float(beta_distribution.ppf(q, *shape)) for q in (tail, 1 - tail))
+    low, high = (float(betaincinv(*shape, q)) for q in (tail, 1 - tail))
     estimate = Estimate(mean, low, high, level, n, method)
     if n < FEW:
         estimate = estimate.noted(f"rests on {n} transitions")
@@ -140,7 +138,7 @@ def rounds_differ(transitions: Transitions) -> float:
     ratio = 2 * float(
         (_log_likelihood(x, n, x / n)).sum() - _log_likelihood(x, n, x.sum() / n.sum()).sum()
     )
-    return float(chi2.sf(ratio, len(n) - 1))
+    return float(chdtrc(len(n) - 1, ratio))
 
 
 def pooled(transitions: Transitions) -> tuple[float, ...]:

@@ -10,8 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, chdtri, expit, ndtri
 
 from ..core.errors import InputError
 from ..core.noise import NoiseModel
@@ -253,7 +252,7 @@ def _differs(chain: Chain, pooled: ChainFit, icc: float, which: str) -> bool:
     by = (which == "alphas", which == "betas")
     split = chain.fit(_by_round(chain, icc, *by), _expanded(chain, pooled, *by))
     ratio = 2.0 * (split.log_likelihood - pooled.log_likelihood)
-    return bool(chi2.sf(ratio, chain.repairs - 1) < BY_ROUND_LEVEL)
+    return bool(chdtrc(chain.repairs - 1, ratio) < BY_ROUND_LEVEL)
 
 
 def _by_round(chain: Chain, icc: float, alpha: bool, beta: bool) -> ChainModel:
@@ -272,7 +271,7 @@ def _rate(theta: Floats, spread: Floats, loops: int, level: float) -> Rate:
     """Return a rate that the chain estimated, with a Beta of the same mean and variance."""
     weight = np.full(len(theta), 1.0 / len(theta))
     centre, deviation = float(weight @ theta), math.sqrt(float(weight @ spread @ weight))
-    z = float(norm.ppf(0.5 + level / 2))
+    z = float(ndtri(0.5 + level / 2))
     mean = float(expit(centre))
     variance = (mean * (1 - mean) * deviation) ** 2
     size = max(mean * (1 - mean) / variance - 1.0, 1.0) if variance > 0 else 1e9
@@ -316,7 +315,7 @@ def _estimates(
     votes: VoteFit, counts: VoteCounts, method: str, level: float
 ) -> tuple[Estimate, Estimate, Estimate, Estimate]:
     """Return rho0, rho1, pi and J, undefined where nothing tells of them."""
-    z = float(norm.ppf(0.5 + level / 2))
+    z = float(ndtri(0.5 + level / 2))
     half = z * np.sqrt(np.diag(votes.spread))
     value, low, high = (expit(votes.theta + shift).tolist() for shift in (0.0, -half, half))
     words = METHODS[method]
@@ -380,4 +379,4 @@ def _one_component(counts: VoteCounts, votes: VoteFit) -> bool:
     single = np.clip(np.array([accepted]), 1e-9, 1 - 1e-9)
     two = mixture_log_likelihood(counts, low, 1 - high, pi)
     one = mixture_log_likelihood(counts, single, 1 - single, np.array([0.5]))
-    return bool(2 * (two - one)[0] < chi2.ppf(0.95, 2))
+    return bool(2 * (two - one)[0] < chdtri(2, 0.05))

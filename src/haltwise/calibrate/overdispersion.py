@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtri
 
 from ..stats.estimate import Estimate, undefined
 from .emission import Floats, effective, log_likelihood
@@ -124,6 +125,4 @@ def _inside(profile: Floats, floor: float) -> tuple[float, float]:
 
 
 def _half_quantile(level: float) -> float:
-    from scipy.stats import chi2
-
-    return float(chi2.ppf(level, 1)) / 2
+    return float(chdtri(1, 1.0 - level)) / 2

@@ -7,6 +7,7 @@ import click
 from .lazy import LazyGroup
 
 SUBCOMMANDS: dict[str, str] = {
+    "repair": "Fit votes and repairs, and write the rule that they support.",
     "search": "Fit how sources recover, and write the stopping table.",
 }
 """Every subcommand with its one-line help; ``cli/calibrate_NAME.py`` holds its ``command``."""
