@@ -51,13 +51,13 @@ def test_default_method_uses_what_is_there(table: RepairTable, method: str) -> N
 def test_intervals_cover(method: str) -> None:
     """95 % intervals of all six parameters cover the truth in at least 86 % of the seeds.
 
-    The intervals are asymptotic; 86 of 100 is four binomial standard deviations below 95.
+    The intervals are asymptotic; 86 % of 60 is three binomial standard deviations below 95 %.
     """
     truth = {
         "rho0": 0.35, "rho1": 0.25, "valid": 0.6, "discrimination": 0.4, "alpha": 0.2, "beta": 0.1,
     }  # fmt: skip
     covered = dict.fromkeys(truth, 0)
-    seeds = 100 if method != "chain" else 40
+    seeds = 60 if method != "chain" else 30
     for seed in range(seeds):
         fit = fit_noise(loops(labelled=60, seed=seed), method=method)
         found = {
