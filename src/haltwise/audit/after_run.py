@@ -53,14 +53,14 @@ def after_run(sample: Sample, *, level: float) -> list[AfterRun]:
     names = regimes(sample)
     for regime in [*names, ALL] if names != [None] else [ALL]:
         keep = None if regime == ALL else sample.of_regime(regime)
-        rows = sample.by_cluster(values, keep)
+        rows, counts = sample.pooled(values, keep)
         columns = np.split(rows.T, 3)
         for k, (at_risk, answered, cut_off) in enumerate(zip(*columns, strict=True), start=1):
-            estimate = clustered_proportion(answered, at_risk, level=level)
+            estimate = clustered_proportion(answered, at_risk, counts=counts, level=level)
             if cut_off.any():
-                estimate = estimate.noted(f"{cut_off.sum()} cut off before they could answer")
+                estimate = estimate.noted(f"{counts @ cut_off} cut off before they could answer")
             name = ALL if regime == ALL else regime_name(regime)
-            table.append(AfterRun(estimate, k, name, int(at_risk.sum()), int(answered.sum())))
+            table.append(AfterRun(estimate, k, name, int(counts @ at_risk), int(counts @ answered)))
     return table
 
 

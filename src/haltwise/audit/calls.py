@@ -15,8 +15,8 @@ def calls(sample: Sample, *, level: float) -> Estimate:
 
     Calls that were made side by side in one turn are counted one by one.
     """
-    rows = sample.by_cluster(sample.values(cells))
-    return clustered_mean(rows[:, 0], rows[:, 1], level=level)
+    rows, counts = sample.pooled(sample.values(cells))
+    return clustered_mean(rows[:, 0], rows[:, 1], counts=counts, level=level)
 
 
 def cells(trajectories: Trajectories) -> Ints:

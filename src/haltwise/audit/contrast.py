@@ -59,16 +59,17 @@ def contrast(sample: Sample, *, level: float, replicates: int, seed: int) -> Con
     """
     keep, note = scope(sample)
     points = range(3, sample.budget - 1)
-    rows = sample.by_cluster(sample.values(lambda rows: cells(rows, sample.budget)), keep)
-    rows = rows[rows.any(axis=1)]
-    counts = rows.sum(axis=0).reshape(4, len(points))
-    strata = tuple(Stratum(t, *column) for t, column in zip(points, counts.T.tolist(), strict=True))
+    rows, counts = sample.pooled(sample.values(lambda rows: cells(rows, sample.budget)), keep)
+    used = rows.any(axis=1)
+    rows, counts = rows[used], counts[used]
+    totals = (counts @ rows).reshape(4, len(points))
+    strata = tuple(Stratum(t, *column) for t, column in zip(points, totals.T.tolist(), strict=True))
     missing = _missing(strata, sample.budget)
     if missing:
-        empty = undefined(missing, n=len(rows), method=METHOD, level=level)
+        empty = undefined(missing, n=int(counts.sum()), method=METHOD, level=level)
         return Contrast(empty.noted(note) if note else empty, strata)
     n1, x1, n0, x0 = np.arange(4 * len(points)).reshape(4, len(points)).tolist()
-    resamples = poisson_resample(rows, replicates=replicates, seed=seed)
+    resamples = poisson_resample(rows, counts=counts, replicates=replicates, seed=seed)
     found = resamples.estimate(pooled_risk_difference(n1, x1, n0, x0), level=level)
     notes = "; ".join(text for text in (found.note, note) if text)
     method = f"{METHOD}; {found.method}"

@@ -30,8 +30,8 @@ def unanswered(sample: Sample, *, level: float) -> Estimate:
     Episodes that were cut off from outside do not count.
     """
     uncut = sample.where(lambda outline: not outline.censored)
-    rows = sample.by_cluster(sample.values(cells), uncut)
-    estimate = clustered_proportion(rows[:, 0], rows[:, 1], level=level)
+    rows, counts = sample.pooled(sample.values(cells), uncut)
+    estimate = clustered_proportion(rows[:, 0], rows[:, 1], counts=counts, level=level)
     cut = sample.episodes - estimate.n
     return estimate.noted(f"{cut} episodes cut off from outside left out") if cut else estimate
 

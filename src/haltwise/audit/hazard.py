@@ -39,9 +39,9 @@ def slope(sample: Sample, *, level: float) -> HazardSlope:
     values = sample.values(lambda rows: cells(rows, sample.budget))
     # Only cells that occur: a large budget has thousands, of which agents visit few.
     seen = sample.total(values, keep)[: len(t)] > 0
-    rows = sample.by_cluster(values[:, np.r_[seen, seen]], keep)
+    rows, counts = sample.pooled(values[:, np.r_[seen, seen]], keep)
     used = int(seen.sum())
-    fit = hazard_slope(t[seen], r[seen], rows[:, :used], rows[:, used:], level=level)
+    fit = hazard_slope(t[seen], r[seen], rows[:, :used], rows[:, used:], counts=counts, level=level)
     return HazardSlope(fit.slope.noted(note) if note else fit.slope, fit.se)
 
 

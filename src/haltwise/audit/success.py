@@ -25,8 +25,8 @@ def success(sample: Sample, *, level: float) -> dict[str, Estimate]:
     values = sample.values(cells)
     found = {}
     for regime in regimes(sample):
-        rows = sample.by_cluster(values, sample.of_regime(regime))
-        estimate = clustered_proportion(rows[:, 0], rows[:, 1], level=level)
+        rows, counts = sample.pooled(values, sample.of_regime(regime))
+        estimate = clustered_proportion(rows[:, 0], rows[:, 1], counts=counts, level=level)
         found[regime_name(regime)] = estimate if estimate.n else undefined(UNGRADED, level=level)
     return found
 
@@ -47,8 +47,8 @@ def mean6(sample: Sample, *, level: float, replicates: int, seed: int) -> Estima
     if missing:
         method = "mean of success over six regimes"
         return undefined(f"no graded episodes of {', '.join(missing)}", method=method, level=level)
-    rows = sample.by_cluster(np.hstack([values * keep[:, None] for keep in inside]))
-    resamples = poisson_resample(rows, replicates=replicates, seed=seed)
+    rows, counts = sample.pooled(np.hstack([values * keep[:, None] for keep in inside]))
+    resamples = poisson_resample(rows, counts=counts, replicates=replicates, seed=seed)
     right, graded = range(0, 2 * len(MEAN6), 2), range(1, 2 * len(MEAN6), 2)
     return resamples.estimate(mean_of_ratios(right, graded), level=level)
 

@@ -82,10 +82,15 @@ class Tally:
             return np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.int64)
         clusters, outlines = np.concatenate(self._clusters), np.concatenate(self._outlines)
         counts = np.concatenate(self._counts)
-        order = np.lexsort((outlines, clusters))
+        # One sort by cluster, then one by (rank of the cluster, outline): a quarter of the time of
+        # `lexsort` by both.
+        order = np.argsort(clusters)
         clusters, outlines, counts = clusters[order], outlines[order], counts[order]
-        starts = np.flatnonzero(_new(clusters) | _new(outlines))
-        merged = (clusters[starts], outlines[starts], np.add.reduceat(counts, starts))
+        key = np.cumsum(_new(clusters)) * len(self._table) + outlines
+        order = np.argsort(key)
+        starts = np.flatnonzero(_new(key[order]))
+        kept = order[starts]
+        merged = (clusters[kept], outlines[kept], np.add.reduceat(counts[order], starts))
         self._clusters, self._outlines, self._counts = [merged[0]], [merged[1]], [merged[2]]
         self._pending = 0
         return merged
@@ -144,25 +149,27 @@ class Sample:
         weights = self.weights if keep is None else self.weights * keep
         return weights @ values
 
-    def by_cluster(self, values: Ints, keep: Bools | None = None) -> Ints:
-        """Return the sums of ``values`` by cluster, shape (clusters, columns).
+    def pooled(self, values: Ints, keep: Bools | None = None) -> tuple[Ints, Ints]:
+        """Return the distinct sums of ``values`` over a cluster, and how many clusters have each.
+
+        Shapes (sums, columns) and (sums,). The order depends on the contents alone.
 
         Args:
-            values: what each outline counts as, shape (m, columns).
-            keep: outlines that count; clusters without any of these have no row.
+            values: what each outline counts as, from 0 up; shape (m, columns).
+            keep: outlines that count; clusters without any of these are left out.
         """
         clusters, outlines, counts = self._clusters, self._outlines, self._counts
         if keep is not None:
             kept = keep[outlines]
             clusters, outlines, counts = clusters[kept], outlines[kept], counts[kept]
         starts = np.flatnonzero(_new(clusters))
-        sums = np.zeros((len(starts), values.shape[1]), dtype=np.int64)
-        for part in _parts(starts, len(clusters), values.shape[1]):
-            begin = starts[part.start]
-            end = starts[part.stop] if part.stop < len(starts) else len(clusters)
-            rows = values[outlines[begin:end]] * counts[begin:end, None]
-            sums[part] = np.add.reduceat(rows, starts[part] - begin, axis=0)
-        return sums
+        # A cluster with one episode sums to what its outline counts as: no work by the cluster.
+        alone = (np.diff(starts, append=len(clusters)) == 1) & (counts[starts] == 1)
+        single = np.bincount(outlines[starts[alone]], minlength=len(self.table))
+        several = _sums(values, outlines, counts, starts, ~alone)
+        found = np.flatnonzero(single)
+        rows = np.concatenate([values[found], several])
+        return _distinct(rows, np.concatenate([single[found], np.ones(len(several), np.int64)]))
 
     @cached_property
     def _by_length(self) -> Ints:
@@ -195,8 +202,33 @@ def _bounded(ordered: list[Outline], budget: int) -> Iterator[list[Outline]]:
             start = stop
 
 
-def _parts(starts: Ints, entries: int, columns: int) -> Iterator[slice]:
-    """Cut clusters into slices whose entries hold about ``_CACHED`` values."""
-    step = max(1, _CACHED // max(1, columns) * len(starts) // max(1, entries))
-    for begin in range(0, len(starts), step):
-        yield slice(begin, min(begin + step, len(starts)))
+def _sums(
+    values: Ints, outlines: NDArray[np.int32], counts: Ints, starts: Ints, wanted: Bools
+) -> Ints:
+    """Return the sums over the clusters wanted, in order."""
+    ends = np.append(starts[1:], len(outlines))
+    if not wanted.all():
+        inside = np.repeat(wanted, ends - starts)
+        outlines, counts, lengths = outlines[inside], counts[inside], (ends - starts)[wanted]
+        ends = np.cumsum(lengths)
+        starts = ends - lengths
+    sums = np.empty((len(starts), values.shape[1]), dtype=np.int64)
+    step = max(1, _CACHED // max(1, values.shape[1]) * len(starts) // max(1, len(outlines)))
+    for first in range(0, len(starts), step):
+        part = slice(first, first + step)
+        begin, end = starts[first], ends[part][-1]
+        rows = values[outlines[begin:end]] * counts[begin:end, None]
+        sums[part] = np.add.reduceat(rows, starts[part] - begin, axis=0)
+    return sums
+
+
+def _distinct(rows: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Add up the counts of equal rows."""
+    if not rows.size:
+        return rows[:1], counts.sum(keepdims=True)[: len(rows)]
+    # Rows of few values are short byte strings, which sort ten times faster than rows.
+    narrow = rows.astype(np.min_scalar_type(rows.max()))
+    keys = np.ascontiguousarray(narrow).view(np.dtype((np.void, narrow.itemsize * rows.shape[1])))
+    _, first, place = np.unique(keys.ravel(), return_index=True, return_inverse=True)
+    totals = np.bincount(place, weights=counts)
+    return rows[first], totals.astype(np.int64)

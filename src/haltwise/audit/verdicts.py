@@ -20,15 +20,15 @@ def useless_rate(sample: Sample, *, level: float) -> Estimate:
 
     Results that nobody judged and failures of the tool itself do not count.
     """
-    rows = sample.by_cluster(sample.values(rate_cells))
-    estimate = clustered_proportion(rows[:, 0], rows[:, 1], level=level)
+    rows, counts = sample.pooled(sample.values(rate_cells))
+    estimate = clustered_proportion(rows[:, 0], rows[:, 1], counts=counts, level=level)
     return estimate if estimate.n else undefined(NO_VERDICTS, level=level)
 
 
 def first_useful(sample: Sample, *, level: float) -> Estimate:
     """Return the mean step of the first useful result, over the episodes that had one (n)."""
-    rows = sample.by_cluster(sample.values(first_cells))
-    estimate = clustered_mean(rows[:, 0], rows[:, 1], level=level)
+    rows, counts = sample.pooled(sample.values(first_cells))
+    estimate = clustered_mean(rows[:, 0], rows[:, 1], counts=counts, level=level)
     if not estimate.n:
         return undefined("no result was called useful", level=level)
     without = sample.episodes - estimate.n

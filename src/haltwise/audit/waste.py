@@ -31,10 +31,14 @@ class Waste:
 
 def waste(sample: Sample, *, level: float) -> list[Waste]:
     """Return the share for every k from 1 to budget - 1."""
-    rows = sample.by_cluster(sample.values(lambda rows: cells(rows, sample.budget)))
+    rows, counts = sample.pooled(sample.values(lambda rows: cells(rows, sample.budget)))
     total = rows[:, -1]
     return [
-        Waste(clustered_proportion(column, total, level=level), k, int(column.sum()))
+        Waste(
+            clustered_proportion(column, total, counts=counts, level=level),
+            k,
+            int(counts @ column),
+        )
         for k, column in enumerate(rows[:, :-1].T, start=1)
     ]
 
