@@ -6,6 +6,8 @@ without a regime, which is every episode outside experiments, are all used.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..record.episode import MEAN6
 from .tally import Sample
 from .trajectories import Bools
@@ -19,14 +21,16 @@ def scope(sample: Sample) -> tuple[Bools, str]:
 
     Where no episode has a regime of the design and none is without one, all but clean count.
     """
-    keep = sample.where(lambda outline: outline.regime is None or outline.regime in DELTA)
-    if not keep.any():
-        keep = sample.where(lambda outline: outline.regime != "clean")
-    used = _names(sample, keep)
-    left_out = [name for name in _names(sample, ~keep) if name not in used]
-    if used == [NONE] and not left_out:
+    found = regimes(sample)
+    chosen = [regime for regime in found if regime is None or regime in DELTA]
+    chosen = chosen or [regime for regime in found if regime != "clean"]
+    keep = np.zeros(len(sample.table), dtype=bool)
+    for regime in chosen:
+        keep |= sample.of_regime(regime)
+    if chosen == found == [None]:
         return keep, ""
-    note = f"regimes used: {', '.join(used) or 'none'}"
+    left_out = [regime_name(regime) for regime in found if regime not in chosen]
+    note = f"regimes used: {', '.join(map(regime_name, chosen)) or 'none at all'}"
     return keep, note + (f"; left out: {', '.join(left_out)}" if left_out else "")
 
 
@@ -41,11 +45,6 @@ def regime_name(regime: str | None) -> str:
 
 def regimes(sample: Sample) -> list[str | None]:
     """Return the regimes that occur, those of the design first and in its order."""
-    found = {outline.regime for outline in sample.table}
+    found = sample.regimes
     known = [name for name in MEAN6 if name in found]
     return [*known, *sorted(found - set(known), key=lambda name: (name is None, name or ""))]
-
-
-def _names(sample: Sample, keep: Bools) -> list[str]:
-    found = {o.regime for o, kept in zip(sample.table, keep.tolist(), strict=True) if kept}
-    return [regime_name(regime) for regime in regimes(sample) if regime in found]
