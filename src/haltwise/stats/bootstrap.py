@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -180,12 +181,14 @@ def poisson_resample(
     keys = mixed(row_hashes(matrix) + mixed(start + STEP))
     pairs = mixed(np.arange(1, number // 2 + 2, dtype=np.uint64) * STEP)
     sums = np.zeros((number, matrix.shape[1]))
-    for count, members in _by_count(repeats):
-        quantiles = _PoissonQuantiles(count)
-        for part in _slices(len(members), number):
-            chosen = members[part]
-            bits = mixed(keys[chosen][:, None] + pairs).view(np.uint32)[:, :number]
-            sums += quantiles(bits).T @ matrix[chosen].astype(np.float64)
+    order = np.argsort(repeats, kind="stable")
+    for part in _slices(len(order), number):
+        chosen = order[part]
+        bits = mixed(keys[chosen][:, None] + pairs).view(np.uint32)[:, :number]
+        weights = np.empty(bits.shape)
+        for count, run in _runs(repeats[chosen]):
+            weights[run] = _poisson(bits[run], count)
+        sums += weights.T @ matrix[chosen].astype(np.float64)
     method = f"Poisson cluster bootstrap, percentile, {number} resamples"
     return Resamples((repeats @ matrix).astype(np.float64), sums, int(repeats.sum()), method)
 
@@ -221,40 +224,39 @@ def _multinomial_of_ones(rng: np.random.Generator, clusters: int, size: int) -> 
     return np.bincount(places.ravel(), minlength=size * clusters).reshape(size, clusters)
 
 
-def _by_count(counts: IntArray) -> Iterator[tuple[int, IntArray]]:
-    order = np.argsort(counts, kind="stable")
-    order = order[counts[order] > 0]
-    values, starts = np.unique(counts[order], return_index=True)
-    stops = np.append(starts, len(order))[1:]
-    for count, start, stop in zip(values, starts, stops, strict=True):
-        yield int(count), order[start:stop]
+def _runs(ordered: IntArray) -> Iterator[tuple[int, slice]]:
+    """Yield each value of a sorted array with the places where it is."""
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1)).tolist()
+    for start, stop in zip(starts, [*starts[1:], len(ordered)], strict=True):
+        yield int(ordered[start]), slice(start, stop)
 
 
-class _PoissonQuantiles:
-    """The Poisson(mean) quantile function on 32 random bits: how many cuts they reach."""
+def _poisson(bits: NDArray[np.uint32], mean: int) -> NDArray[np.uint8] | IntArray:
+    """Return Poisson(mean) quantiles at uniform numbers of 32 bits."""
+    low, cuts, common = _poisson_cuts(mean)
+    if not common:
+        return np.asarray(np.searchsorted(cuts, bits, side="right") + low)
+    # Comparing with each cut in turn beats a search where the cuts are few; the last ones are
+    # hardly ever reached, and searched for when they are.
+    flat = bits.ravel()
+    weights = np.zeros(flat.shape, dtype=np.uint8)
+    reached = np.empty(flat.shape, dtype=np.bool_)
+    for cut in cuts[:common]:
+        np.greater_equal(flat, cut, out=reached)
+        weights += reached.view(np.uint8)
+    far = np.flatnonzero(reached)
+    weights[far] = np.searchsorted(cuts, flat[far], side="right")
+    return weights.reshape(bits.shape)
 
-    def __init__(self, mean: int) -> None:
-        from scipy.special import pdtr
 
-        reach = 7 * np.sqrt(mean) + 12  # beyond, the tails hold less than 2^-32
-        self._low = max(0, int(mean - reach))
-        cdf = pdtr(np.arange(self._low, int(mean + reach) + 1), float(mean))
-        cuts = np.ceil(cdf * 2.0**32)
-        self._cuts = cuts[cuts < 2.0**32].astype(np.uint32)
-        # Comparing with each cut in turn beats a search where the cuts are few; the last ones are
-        # hardly ever reached, and searched for when they are.
-        self._common = int((cdf < 0.999).sum()) + 1 if len(self._cuts) <= 64 else 0
+@lru_cache(maxsize=64)
+def _poisson_cuts(mean: int) -> tuple[int, NDArray[np.uint32], int]:
+    """Return the lowest quantile, the cuts above it, and how many of these to compare with."""
+    from scipy.special import pdtr
 
-    def __call__(self, bits: NDArray[np.uint32]) -> FloatArray:
-        if not self._common:
-            found = np.searchsorted(self._cuts, bits, side="right")
-            return np.asarray(found + float(self._low))
-        flat = bits.ravel()
-        weights = np.zeros(flat.shape, dtype=np.uint8)
-        reached = np.empty(flat.shape, dtype=np.bool_)
-        for cut in self._cuts[: self._common]:
-            np.greater_equal(flat, cut, out=reached)
-            weights += reached.view(np.uint8)
-        far = np.flatnonzero(reached)
-        weights[far] = np.searchsorted(self._cuts, flat[far], side="right")
-        return weights.astype(np.float64).reshape(bits.shape)
+    reach = 7 * np.sqrt(mean) + 12  # beyond, the tails hold less than 2^-32
+    low = max(0, int(mean - reach))
+    cdf = pdtr(np.arange(low, int(mean + reach) + 1), float(mean))
+    cuts = np.ceil(cdf * 2.0**32)
+    cuts = cuts[cuts < 2.0**32].astype(np.uint32)
+    return low, cuts, int((cdf < 0.999).sum()) + 1 if len(cuts) <= 64 else 0
