@@ -193,7 +193,7 @@ def test_the_history_is_the_same_with_and_without_probes(arm: str, regime: str) 
         played, model = run(arm, follows, regime, record=record)
         own = [flat(request.history) for request in model.requests if request.role is Role.AGENT]
         seen.append((flat(played.history), own, played.episode.outcome))
-    assert seen[0] == seen[1] == seen[2]
+    assert all(item == seen[0] for item in seen)
 
 
 def test_live_verdicts_stay_out_of_the_history() -> None:
@@ -212,7 +212,7 @@ def test_probes_see_the_conversation_up_to_their_decision_point() -> None:
     for role in (Role.JUDGE, Role.PROBE, Role.BRANCH):
         histories = [r.history for r in model.requests if r.role is role]
         assert len(histories) == 7
-        for t, history in enumerate(histories, start=1):
+        for t, history in zip(range(7, 0, -1), histories, strict=True):
             assert history[-2].message.text == played.episode.steps[t - 1].result
 
 

@@ -45,8 +45,10 @@ class Record(StrEnum):
     """Only the verdicts that the arm needs."""
     VERDICTS = "verdicts"
     """A side-channel verdict on every result; where the arm has none, on the finished episode."""
+    BRANCHES = "branches"
+    """Verdicts, and answer-now branches at every decision point: all that replay needs."""
     FULL = "full"
-    """Verdicts, belief probes and answer-now branches at every decision point."""
+    """Verdicts, answer-now branches and belief probes at every decision point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,20 +254,24 @@ async def _steps(loop: _Loop, outcome: Outcome) -> list[SearchStep]:
     answered = outcome.answer is not None
     taken = len(loop.observations)
     last = taken if answered else taken - 1  # a decision follows every observation but the last
-    steps = []
-    for t, (action, observation) in enumerate(
-        zip(loop.actions, loop.observations, strict=True), start=1
-    ):
-        step = SearchStep(
+    steps = [
+        SearchStep(
             t=t,
-            action=action[0],
-            arguments=action[1],
+            action=action,
+            arguments=argument,
             result=observation.text,
             verdicts=_verdicts(loop, t, observation),
             usage=_cost(loop.responses[t - 1]),
             thought=loop.thoughts[t - 1],
         )
-        steps.append(await _probed(loop, step) if t <= last else step)
+        for t, ((action, argument), observation) in enumerate(
+            zip(loop.actions, loop.observations, strict=True), start=1
+        )
+    ]
+    # From the last decision point to the first: each history is then the beginning of the one
+    # before, and a server with a prefix cache reads no result twice.
+    for t in range(last, 0, -1):
+        steps[t - 1] = await _probed(loop, steps[t - 1])
     if answered:
         usage = _cost(loop.responses[-1])
         steps.append(
@@ -283,9 +289,9 @@ async def _probed(loop: _Loop, step: SearchStep) -> SearchStep:
         loop.judged[step.t] = await probes.verdict(ledger, history)
     verdicts = {**step.verdicts, "side_channel": loop.judged[step.t]}
     step = replace(step, verdicts=verdicts)
-    if record is not Record.FULL:
+    if record is Record.VERDICTS:
         return step
-    said = await probes.beliefs(ledger, history)
+    said = await probes.beliefs(ledger, history) if record is Record.FULL else None
     answer, _ = await probes.forced_answer(ledger, history, loop.setting.protocol, Role.BRANCH)
     right = bool(answer) and loop.setting.grade(answer, loop.world.question.answer)
     branch = AnswerNow(answer=answer or None, success=right)

@@ -127,13 +127,14 @@ class React:
         return Message("tool", text)
 
     def grammar(self, tools: tuple[str, ...], forced: bool) -> str | None:
-        """Two lines, one action; only finish when forced."""
-        names = ("finish",) if forced else (*tools, "finish")
-        choice = " | ".join(f'"{name}"' for name in names)
+        """Two lines with one action; the second one alone, and only finish, when forced."""
+        if forced:
+            return 'root ::= "Action: finish[" [^\\n\\[\\]]{1,80} "]"'
+        names = " | ".join(f'"{name}"' for name in (*tools, "finish"))
         return (
-            'root ::= "Thought: " [^\\n\\[\\]]{8,200} "\\nAction: " name '
+            'root ::= "Thought: " [^\\n\\[\\]]{8,100} "\\nAction: " name '
             '"[" [^\\n\\[\\]]{1,80} "]"\n'
-            f"name ::= {choice}"
+            f"name ::= {names}"
         )
 
 

@@ -106,7 +106,7 @@ def _probe(request: Request, verdict: str, belief: str) -> Response | None:
 
 
 def _forced(request: Request) -> bool:
-    return request.history[-1].message.text in (NOTE, prompts.AGAIN) or not request.tools
+    return request.history[-1].message.text in (NOTE, prompts.AGAIN)
 
 
 def _search(request: Request, thought: str, query: str) -> Response:

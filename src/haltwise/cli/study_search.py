@@ -1,0 +1,302 @@
+"""``haltwise study search``: a grid of arms x regimes x questions on one model, resumable."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from ..core.errors import InputError
+from .output import note, print_json
+
+
+@click.command()
+@click.option(
+    "--model",
+    default="haltwise/embedded",
+    show_default=True,
+    help="Any model that Inspect AI speaks to, such as vllm/Qwen/Qwen3-8B or openai/gpt-4o-mini.",
+)
+@click.option(
+    "--model-arg",
+    "model_args",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Passed to the model's provider; repeatable.",
+)
+@click.option(
+    "--task", default="bundled", show_default=True, help="bundled, hotpotqa[:FILE] or fever:FILE."
+)
+@click.option(
+    "--arm", "arms", multiple=True, help="An arm, or 'all'; repeatable. Default: unaided."
+)
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="EXPR|FILE",
+    help="A rule to enforce, as an arm of its own; repeatable.",
+)
+@click.option(
+    "--regime",
+    "regimes",
+    multiple=True,
+    help="A fault regime, 'mean6' or 'all'; repeatable. Default: mean6.",
+)
+@click.option(
+    "--budget",
+    default=8,
+    show_default=True,
+    type=click.IntRange(2),
+    help="Actions an episode, the answer included.",
+)
+@click.option(
+    "--split",
+    default="test",
+    show_default=True,
+    type=click.Choice(["dev", "test", "fresh", "whole"]),
+    help="Questions, split by a hash of their ids.",
+)
+@click.option(
+    "--repeats",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Episodes of each arm, regime and question.",
+)
+@click.option(
+    "--price", default=0.05, show_default=True, help="Cost of a call in units of a right answer."
+)
+@click.option(
+    "--protocol",
+    default="react",
+    show_default=True,
+    type=click.Choice(["react", "native", "search-r1"]),
+    help="How the agent writes its actions.",
+)
+@click.option(
+    "--reasoning", type=click.Choice(["on", "off"]), help="Reasoning mode, where the model has one."
+)
+@click.option(
+    "--grader",
+    type=click.Choice(["judged-useless", "hotpotqa", "fever"]),
+    help="What counts as right. Default: the task's own.",
+)
+@click.option("--limit", type=click.IntRange(1), help="Questions at most.")
+@click.option(
+    "--max-tokens",
+    default=400,
+    show_default=True,
+    type=click.IntRange(16),
+    help="Longest turn of the agent.",
+)
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Seed of the misleading pages and of random signals.",
+)
+@click.option(
+    "--record",
+    default="verdicts",
+    show_default=True,
+    type=click.Choice(["none", "verdicts", "branches", "full"]),
+    help="branches: verdicts and answer-now branches, for replay; full: beliefs as well.",
+)
+@click.option(
+    "--tuned",
+    type=click.Path(path_type=Path),
+    help="File of 'haltwise study tune', for runs off the dev split.",
+)
+@click.option(
+    "--untuned",
+    is_flag=True,
+    help="Run off the dev split with k = 5, threshold .25 and rate .9, not tuned.",
+)
+@click.option(
+    "--plan",
+    "plan_file",
+    type=click.Path(path_type=Path),
+    help="TOML with primary, margin, hypotheses, text: frozen before the run.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder of the study; the same command goes on where it stopped.",
+)
+@click.option(
+    "--connections",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Requests at once in each process.",
+)
+@click.option(
+    "--processes",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Parts that run side by side.",
+)
+@click.option("--engine", type=click.Choice(["ray"]), help="Run the parts on a Ray cluster.")
+@click.option(
+    "--show-prompts", is_flag=True, help="Print every text that a model is shown, and end."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+def command(
+    model: str,
+    model_args: tuple[str, ...],
+    task: str,
+    arms: tuple[str, ...],
+    policies: tuple[str, ...],
+    regimes: tuple[str, ...],
+    budget: int,
+    split: str,
+    repeats: int,
+    price: float,
+    protocol: str,
+    reasoning: str | None,
+    grader: str | None,
+    limit: int | None,
+    max_tokens: int,
+    seed: int,
+    record: str,
+    tuned: Path | None,
+    untuned: bool,
+    plan_file: Path | None,
+    out: Path | None,
+    connections: int,
+    processes: int,
+    engine: str | None,
+    show_prompts: bool,
+    as_json: bool,
+) -> None:
+    """Run a search study: agents that search, sources that fail, rules that stop them."""
+    from ..study.search import prompts
+    from ..study.search.arms import ARMS, Tuned
+    from ..study.search.plan import (
+        Plan,
+        Registered,
+        needs_tuning,
+        read_registered,
+        read_tuned,
+        search_policy,
+    )
+    from ..study.search.regimes import MEAN6, REGIMES
+
+    if show_prompts:
+        _show(prompts.every(), as_json)
+        return
+    if out is None:
+        raise InputError("where is the study to be kept? type: haltwise study search --out DIR ...")
+    named = [f"policy: {text}" for text in policies]
+    written = dict(zip(named, (str(search_policy(text)) for text in policies), strict=True))
+    chosen = tuple(ARMS) if "all" in arms else arms or (() if policies else ("unaided",))
+    groups = {"all": REGIMES, "mean6": MEAN6}
+    places = [item for name in regimes or ("mean6",) for item in groups.get(name, (name,))]
+    plan = Plan(
+        model=model,
+        task=task,
+        arms=tuple(dict.fromkeys((*chosen, *named))),
+        regimes=tuple(dict.fromkeys(places)),
+        budget=budget,
+        split=None if split == "whole" else split,
+        repeats=repeats,
+        price=price,
+        protocol=protocol,
+        reasoning=reasoning,
+        limit=limit,
+        seed=seed,
+        record=record,
+        grader=grader,
+        tuned=read_tuned(tuned) if tuned else Tuned(),
+        max_tokens=max_tokens,
+        policies=written,
+        registered=read_registered(plan_file) if plan_file else Registered(),
+    )
+    missing = needs_tuning(plan)
+    if missing and not untuned:
+        raise InputError(
+            f"{', '.join(missing)} would be used on the split {split} without having been tuned; "
+            "run the arms with --split dev, then type: haltwise study tune DIR -o tuned.toml, and "
+            "give --tuned tuned.toml; or give --untuned"
+        )
+    _run(plan, out, connections, processes, engine, _pairs(model_args), as_json)
+
+
+def _run(
+    plan: object,
+    out: Path,
+    connections: int,
+    processes: int,
+    engine: str | None,
+    model_args: dict[str, object],
+    as_json: bool,
+) -> None:
+    from ..study.search.plan import Plan
+
+    assert isinstance(plan, Plan)
+    try:
+        import inspect_ai  # noqa: F401
+    except ImportError as error:
+        raise InputError("a study needs Inspect AI; type: pip install 'haltwise[study]'") from error
+    from ..study.search.runner import run_study
+
+    if plan.model == "haltwise/embedded":
+        _fetch()
+    folder = run_study(
+        plan,
+        out,
+        connections=connections,
+        processes=processes,
+        engine=engine,
+        model_args=model_args,
+        command="haltwise " + shlex.join(sys.argv[1:]),
+        tell=note,
+    )
+    document = {
+        "schema": "haltwise.search-study-run/1",
+        "folder": str(out),
+        "episodes": sum(1 for _ in folder.episodes()),
+        "plan": plan.digest,
+        "judge_check": folder.read("judge_check.json"),
+        "skipped": [],
+    }
+    if as_json:
+        print_json(document)
+    else:
+        click.echo(f"{document['episodes']} episodes in {out} (plan {plan.digest})")
+        click.echo(f"next: haltwise study analyze {out}")
+
+
+def _fetch() -> None:
+    """Say what is downloaded before it is, and show how far it is."""
+    from ..judges.weights import QWEN, fetch_weights, find_weights
+
+    if find_weights() is None:
+        note(f"downloading {QWEN.name}: {QWEN.size / 1e9:.1f} GB, and as much disk")
+        fetch_weights(progress=lambda source, done, total: note(f"{source}: {done / total:.0%}"))
+
+
+def _pairs(texts: tuple[str, ...]) -> dict[str, object]:
+    pairs: dict[str, object] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise InputError(f"--model-arg is KEY=VALUE; got {text!r}")
+        lowered = value.lower()
+        pairs[name] = (
+            int(value) if value.isdigit() else {"true": True, "false": False}.get(lowered, value)
+        )
+    return pairs
+
+
+def _show(texts: dict[str, str], as_json: bool) -> None:
+    if as_json:
+        print_json({"schema": "haltwise.study-prompts/1", "prompts": texts, "skipped": []})
+        return
+    for name, text in texts.items():
+        click.echo(f"--- {name}\n{text}\n")

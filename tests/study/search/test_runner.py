@@ -1,0 +1,131 @@
+"""A study runs, resumes after a kill, keeps its plan, and uses any provider of Inspect."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from haltwise.core.errors import InputError
+from haltwise.record.episode import identity
+from haltwise.study.search.plan import Plan, plan_from_json
+from haltwise.study.search.runner import eta, run_study
+from haltwise.study.search.study_folder import StudyFolder
+
+pytest.importorskip("inspect_ai")
+
+PLAN = Plan(
+    model="haltwise/scripted:follows",
+    task="bundled",
+    arms=("unaided", "enforced_rule"),
+    regimes=("clean", "recover_after_2"),
+    split=None,
+    limit=2,
+)
+# Inspect and its dependencies warn about themselves; none of it is ours.
+pytestmark = pytest.mark.filterwarnings("default")
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from haltwise.study.search import study_folder
+from haltwise.study.search.runner import run_study
+sys.path.insert(0, sys.argv[2])
+from test_runner import PLAN
+
+append = study_folder.StudyFolder.append
+count = 0
+
+def dying(self, episode):
+    global count
+    append(self, episode)
+    count += 1
+    if count == 3:
+        with self.episodes_file.open("ab") as file:
+            file.write(b'{"kind": "search", "episode_id": "to')
+        os.kill(os.getpid(), signal.SIGKILL)
+
+study_folder.StudyFolder.append = dying
+run_study(PLAN, Path(sys.argv[1]))
+"""
+
+
+def test_a_killed_study_goes_on_without_loss_or_repetition(tmp_path: Path) -> None:
+    """Kill -9 after 3 of 8 episodes, in the middle of a line; the second run makes the other 5."""
+    out = tmp_path / "study"
+    here = str(Path(__file__).parent)
+    died = subprocess.run([sys.executable, "-c", KILLED, str(out), here], capture_output=True)
+    assert died.returncode == -9, died.stderr.decode()
+    before = (out / "episodes.jsonl").read_bytes().splitlines()
+    assert len(before) == 4
+    run_study(PLAN, out, connections=4)
+    lines = (out / "episodes.jsonl").read_bytes().splitlines()
+    assert lines[:3] == before[:3]
+    episodes = list(StudyFolder(out).episodes())
+    assert len(lines) == len(episodes) == 8
+    assert len({identity(episode) for episode in episodes}) == 8
+    assert {episode.plan for episode in episodes} == {PLAN.digest}
+    assert json.loads((out / "judge_check.json").read_text())["pairs"] == 10
+
+    with pytest.raises(InputError, match="another plan"):
+        run_study(replace(PLAN, seed=1), out)
+    (out / "study.json").write_text(
+        (out / "study.json").read_text().replace('"budget": 8', '"budget": 9')
+    )
+    with pytest.raises(InputError, match="changed after the study had begun"):
+        StudyFolder(out).plan()
+
+
+@pytest.mark.slow
+def test_processes_share_the_questions_and_the_file(tmp_path: Path) -> None:
+    """Two processes make the same episodes as one, whatever order they finish in."""
+    plan = replace(PLAN, model="haltwise/scripted:never_stops", record="none", limit=4)
+    run_study(plan, tmp_path / "two", processes=2)
+    run_study(plan, tmp_path / "one")
+    two, one = (
+        {identity(episode): episode for episode in StudyFolder(tmp_path / name).episodes()}
+        for name in ("two", "one")
+    )
+    assert two == one
+    assert len(one) == 16
+
+
+def test_a_plan_survives_its_file() -> None:
+    """Written out and read back it is equal and has the same digest."""
+    document = json.loads(json.dumps(asdict(PLAN)))
+    assert plan_from_json(document) == PLAN
+    assert plan_from_json(document).digest == PLAN.digest
+    assert replace(PLAN, price=0.1).digest != PLAN.digest
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"arms": ("nudge",)}, "there is no arm 'nudge'"),
+        ({"regimes": ("flaky",)}, "no fault regime 'flaky'"),
+        ({"protocol": "xml"}, "protocol is one of react"),
+        ({"budget": 1}, "budget is at least 2"),
+        ({"arms": ()}, "at least one arm"),
+        ({"protocol": "search-r1", "regimes": ("backup_tool",)}, "one tool only"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(changes: dict[str, object], message: str) -> None:
+    """The error names what came and what is known."""
+    with pytest.raises(InputError, match=message):
+        replace(PLAN, **changes)
+
+
+def test_an_unknown_model_is_one_sentence(tmp_path: Path) -> None:
+    """The provider's complaint becomes an input error that names --model."""
+    with pytest.raises(InputError, match="haltwise/large"):
+        run_study(replace(PLAN, model="haltwise/large"), tmp_path / "s")
+
+
+def test_progress_is_told_in_time_and_episodes() -> None:
+    """10 episodes were there, 20 more in 60 s: 3 s each, 70 left are 3.5 minutes."""
+    assert eta(10, 30, 100, 60.0) == "30 of 100 episodes, 3.0 s each, 4 min left"
+    assert eta(10, 10, 100, 60.0) == "10 of 100 episodes"
