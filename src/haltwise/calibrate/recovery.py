@@ -18,7 +18,8 @@ from ..core.recovery import RecoveryModel
 from ..record.episode import SearchEpisode
 from ..replay.answer_now import AnswerNowTable
 from ..replay.search import SearchTable, search_table
-from ..stats.bootstrap import Statistic, resample
+from ..replay.summary import cluster_resamples
+from ..stats.bootstrap import Statistic
 from ..stats.estimate import Estimate
 from ..stats.proportions import wilson
 from .recovery_counts import Integers, RecoveryCounts, recovery_counts
@@ -119,7 +120,7 @@ def estimate_recovery(
     if other:
         notes.append(f"{other} loops were recorded with another budget than {budget}")
     notes.extend(_left_out(table, counts))
-    drawn = resample(counts.matrix(), replicates=replicates, seed=seed)
+    drawn = cluster_resamples(counts.matrix(), replicates=replicates, seed=seed)
     n = RecoveryCounts.of(drawn.total[None])
 
     def estimate(statistic: Statistic, count: float, reason: str) -> Estimate:
