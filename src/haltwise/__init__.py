@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         VrrStop,
     )
     from .core.recovery import RecoveryModel
+    from .record.policy_file import load_policy
 
 __version__ = "0.1.0"
 
@@ -91,6 +92,7 @@ __all__ = [
     "VrrGuard",
     "VrrStop",
     "fold",
+    "load_policy",
     "parse_policy",
     "state_from_json",
     "state_to_json",
@@ -100,6 +102,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'haltwise' has no attribute {name!r}")
+    if name == "load_policy":
+        from .record.policy_file import load_policy
+
+        return load_policy
     if name.endswith("Model"):
         from .core.policies import VALUES
 
