@@ -124,3 +124,13 @@ def texts_of(content: Any) -> Iterable[str]:
 def joined(parts: Iterable[str]) -> str:
     """Return the non-empty texts, one under the other."""
     return "\n".join(part for part in parts if part)
+
+
+def written(name: Any, arguments: Any) -> str:
+    """Return a past call as text."""
+    return f"I called the tool {name} with {arguments}."
+
+
+def returned(text: str) -> str:
+    """Return a past result as text."""
+    return f"The tool returned: {text}"

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ..messages import NOT_RUN, Call, Message, user_message
-from .protocol import Body, Event, How, Reply, objects, returned, text_of, written
+from ..messages import NOT_RUN, Call, Message, returned, user_message, written
+from .protocol import Body, Event, How, Reply, objects, text_of
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _USES = ("tool_use", "server_tool_use", "mcp_tool_use")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.errors import InputError
-from ..messages import NOT_RUN, Call, Message, user_message
-from .protocol import Body, Event, How, Reply, objects, returned, text_of, written
+from ..messages import NOT_RUN, Call, Message, returned, user_message, written
+from .protocol import Body, Event, How, Reply, objects, text_of
 
 _TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
 

@@ -127,13 +127,3 @@ def objects(body: Body, key: str) -> Sequence[Body]:
 def text_of(content: Any) -> str:
     """Return the text of a content field: a string, or a list of typed parts."""
     return content if isinstance(content, str) else "\n".join(texts_of(content))
-
-
-def written(name: Any, arguments: Any) -> str:
-    """Return a past call as text."""
-    return f"I called the tool {name} with {arguments}."
-
-
-def returned(text: str) -> str:
-    """Return a past result as text."""
-    return f"The tool returned: {text}"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.errors import InputError
-from ..messages import NOT_RUN, Call, Message, joined, user_message
-from .protocol import Body, Event, How, Reply, objects, returned, text_of, written
+from ..messages import NOT_RUN, Call, Message, joined, returned, user_message, written
+from .protocol import Body, Event, How, Reply, objects, text_of
 
 _CALLS = ("function_call", "custom_tool_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
