@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..core.errors import InputError
+from ..core.expression import parse_policy
 
 _SIGNALS = ("lexical", "stated", "side-channel")
 
@@ -120,8 +121,6 @@ def command(
         raise InputError(
             f"serve needs {error.name}; type: pip install 'haltwise[gateway]'"
         ) from None
-    from ..record.policy_file import load_policy
-
     if not is_loopback(host) and not allow_remote:
         raise InputError(
             f"--host {host} can be reached by others, who could use the gateway with their keys; "
@@ -131,7 +130,7 @@ def command(
         raise InputError("--log-content needs a folder; add --log DIR")
     settings = Settings(
         upstream=upstream,
-        policy=load_policy(policy),
+        policy=_policy(policy),
         signal=_signal(signal),
         exempt=frozenset(exempt),
         answer_tools=frozenset(answer_tool) or ANSWER_TOOLS,
@@ -153,6 +152,15 @@ def command(
         click.echo(f"policy: {settings.policy}{' (watching only)' if watch else ''}")
 
     _run(Gateway(settings), host, port, ready, verbose)
+
+
+def _policy(text: str) -> Any:
+    if ".toml" not in text:
+        return parse_policy(text)
+    # Only a policy file needs the record package, and numpy with it: 16 MB of memory.
+    from ..record.policy_file import load_policy
+
+    return load_policy(text)
 
 
 def _signal(word: str) -> Any:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -24,6 +26,7 @@ from .upstream import forwarded
 if TYPE_CHECKING:
     from .server import Gateway
 
+_Act = Callable[[], Awaitable[web.StreamResponse]]
 LOG = logging.getLogger("haltwise.gateway")
 
 
@@ -59,35 +62,39 @@ class Exchange:
         data = await self.request.read()
         if dialect is None:
             return await self.forward(data)
-        try:
-            body = msgspec.json.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"the request body is not JSON: {error}") from None
-        if not isinstance(body, dict):
-            raise InputError("the request body is a JSON object; got something else")
+        # A decoded history is several times as large as its bytes: only what the next step needs
+        # outlives the decision, or 128 waiting clients hold 30 MB.
+        act = await self._decided(dialect, data)
+        return await act()
+
+    async def _decided(self, dialect: Dialect, data: bytes) -> _Act:
+        """Return what is to be done with the request."""
+        forward = partial(self.forward, data)
+        body = _decoded(data)
         model = body.get("model")
         self.model = model if isinstance(model, str) else None
         opaque = dialect.opaque(body)
         if opaque is not None:
             self.action, self.reason = "unread", opaque
-            return await self.forward(data)
+            return forward
         began = time.perf_counter()
         try:
             messages, found = await self.judge.assess(dialect, body, self._asker(dialect))
-            offered = dialect.tools(body)
+            offered = frozenset(dialect.tools(body))
             stop = gates(found, offered)
         except Exception as error:
-            return await self._undecided(error, data)
+            return self._undecided(error, forward)
         self.metrics.decide.observe(time.perf_counter() - began)
         self._note(found)
         if self.settings.watch:
             self.action = "watch" if stop else "continue"
-            return await self.forward(data, dialect, body, found)
-        if stop:
-            return await Forced(self, dialect, body, found).run()
-        if self.judge.late and offered and self.judge.may_stop(messages):
-            return await self._held(dialect, body, data, messages, found)
-        return await self.forward(data, dialect, body, found)
+        elif stop:
+            return Forced(self, dialect, body, found).run
+        elif self.judge.late and offered and self.judge.may_stop(messages):
+            return partial(self._held, dialect, body, messages, found)
+        if self.gateway.log is not None:
+            return partial(self.forward, data, ReplyReader(dialect, offered), found)
+        return forward
 
     def _note(self, found: Assessment) -> None:
         self.action, self.run_length = found.decision.action.value, found.run
@@ -96,30 +103,29 @@ class Exchange:
             self.metrics.trimmed.inc()
             self.reason += f"; history incomplete: {found.trimmed}"
 
-    async def _undecided(self, error: Exception, data: bytes) -> web.StreamResponse:
+    def _undecided(self, error: Exception, forward: _Act) -> _Act:
         kind = "history" if isinstance(error, InputError) else "decision"
         self.metrics.failures.labels(kind).inc()
         LOG.warning("no decision: %s", type(error).__name__)
         self.action = "undecided"
         self.reason = str(error) if isinstance(error, InputError) else "the policy or signal failed"
-        if self.settings.fail_open:
-            return await self.forward(data)
+        return forward if self.settings.fail_open else self._refuse
+
+    async def _refuse(self) -> web.StreamResponse:
         return self.error(503, f"no decision could be made: {self.reason}")
 
     # ------------------------------------------------------------ passing on
 
     async def forward(
-        self,
-        data: bytes,
-        dialect: Dialect | None = None,
-        body: Body | None = None,
-        found: Assessment | None = None,
+        self, data: bytes, reader: ReplyReader | None = None, found: Assessment | None = None
     ) -> web.StreamResponse:
-        """Hand the request on and the response back, byte for byte."""
-        log = self.gateway.log
-        reader = None
-        if log is not None and found is not None and dialect is not None and body is not None:
-            reader = ReplyReader(dialect, frozenset(dialect.tools(body)))
+        """Hand the request on and the response back, byte for byte.
+
+        Args:
+            data: the body.
+            reader: reads the reply along, for the log.
+            found: what the log is to hold of the loop.
+        """
         headers = forwarded(self.request.headers, identity=True)
         if reader is not None:
             headers["Accept-Encoding"] = "identity"
@@ -130,9 +136,14 @@ class Exchange:
                 if reader is not None:
                     reader.feed(chunk)
             await response.write_eof()
-        if reader is not None and log is not None and found is not None and source.status == 200:
-            log.saw(found, self.model, reader.answer(), time.monotonic())
+        if reader is not None and found is not None and source.status == 200:
+            self.seen(found, reader.answer())
         return response
+
+    def seen(self, found: Assessment, answer: str | None) -> None:
+        """Note one request of a loop, with the answer if that has ended it."""
+        if self.gateway.log is not None:
+            self.gateway.log.saw(found, self.model, answer, time.monotonic())
 
     async def begin(
         self, source: aiohttp.ClientResponse, *, decoded: bool = False
@@ -218,7 +229,6 @@ class Exchange:
         self,
         dialect: Dialect,
         body: Body,
-        data: bytes,
         messages: list[Message],
         found: Assessment,
     ) -> web.StreamResponse:
@@ -237,9 +247,18 @@ class Exchange:
                 self.metrics.extra_calls.labels("regeneration").inc()
                 self._note(later)
                 return await Forced(self, dialect, body, later).run()
-            if self.gateway.log is not None:
-                self.gateway.log.saw(found, self.model, reader.answer(), time.monotonic())
+            self.seen(found, reader.answer())
         return self.whole(source, content)
+
+
+def _decoded(data: bytes) -> Body:
+    try:
+        body = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"the request body is not JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise InputError("the request body is a JSON object; got something else")
+    return body
 
 
 def header(text: str) -> str:

@@ -6,7 +6,6 @@ more with its past calls written out as text; after that the best candidate is t
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -125,6 +124,4 @@ class Forced:
 
     def _done(self, text: str) -> None:
         self.judge.remember_forced(text)
-        log = self.exchange.gateway.log
-        if log is not None:
-            log.saw(self.found, self.exchange.model, text, time.monotonic())
+        self.exchange.seen(self.found, text)

@@ -22,13 +22,14 @@ class Chat:
         messages: list[Message] = []
         add = messages.append
         for item in objects(body, "messages"):
-            role = item.get("role")
-            content = item.get("content")
-            text = content if type(content) is str else text_of(content)
+            get = item.get
+            role, content = get("role"), get("content")
+            text = content if type(content) is str else text_of(content) if content else ""
             if role == "tool" or role == "function":
-                add(Message("tool", text, (), item.get("tool_call_id")))
+                add(Message("tool", text, (), get("tool_call_id")))
             elif role == "assistant":
-                calls = _calls(item) if item.get("tool_calls") or "function_call" in item else ()
+                asked = get("tool_calls")
+                calls = _calls(item) if asked or "function_call" in item else ()
                 add(Message("assistant", text or _reasoning(item), calls))
             elif role == "user":
                 message = user_message(content)
@@ -193,8 +194,10 @@ def _calls(message: Body) -> tuple[Call, ...]:
     calls = []
     for call in message.get("tool_calls") or ():
         kind = call.get("function") or call.get("custom") or {}
-        arguments = kind.get("arguments", kind.get("input", ""))
-        calls.append(Call(call.get("id"), str(kind.get("name")), str(arguments)))
+        arguments = kind.get("arguments")
+        if type(arguments) is not str:
+            arguments = str(kind.get("input", "") if arguments is None else arguments)
+        calls.append(Call(call.get("id"), str(kind.get("name")), arguments))
     legacy = message.get("function_call")
     if legacy:
         calls.append(Call(None, str(legacy.get("name")), str(legacy.get("arguments", ""))))
@@ -202,8 +205,11 @@ def _calls(message: Body) -> tuple[Call, ...]:
 
 
 def _reasoning(message: Body) -> str:
-    reasoning = message.get("reasoning_content") or message.get("reasoning")
-    return reasoning if isinstance(reasoning, str) else ""
+    for field in ("reasoning_content", "reasoning"):
+        if field in message:
+            reasoning = message[field]
+            return reasoning if isinstance(reasoning, str) else ""
+    return ""
 
 
 def _scrubbed(choice: Body, keep: frozenset[str]) -> Body:
