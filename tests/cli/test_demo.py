@@ -18,7 +18,7 @@ def test_demo_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert "What to see" in printed
     command = next(line for line in printed.splitlines() if "enforced-at-5.jsonl" in line)
     assert command.strip().startswith("haltwise audit ")
-    assert run(command.split()[1:] + ["--fail-on", "mechanical-contrast"]) == 1
+    assert run([*command.split()[1:], "--fail-on", "mechanical-contrast"]) == 1
 
 
 def test_demo_as_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,6 +74,8 @@ def gather(
                 continue
             gathered.tally.add(item)
             progress(gathered.tally.episodes)
+    order = {part.path: place for place, part in enumerate(parts)}
+    gathered.skipped.sort(key=lambda skip: (order[skip.path], skip.line or 0))
     return gathered
 
 

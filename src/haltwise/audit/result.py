@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..core.errors import ParameterError
 from ..stats.estimate import Estimate
 from .after_run import ALL, AfterRun, after_run
 from .calls import calls
@@ -84,8 +85,13 @@ def audit(
         level: coverage of the intervals.
         replicates: bootstrap resamples.
         seed: of the bootstrap.
+
+    Raises:
+        ParameterError: ``k`` is not below the budget.
     """
     budget, note = _budget(tally, budget)
+    if not 1 <= k < budget:
+        raise ParameterError(f"--k is at least 1 and below the budget of {budget}; got {k}")
     sample = tally.sample(budget)
     mixed = mixture(sample)
     graded = sample.values(success_cells)

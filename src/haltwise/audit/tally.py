@@ -67,9 +67,11 @@ class Tally:
     def _extend(
         self, table: list[Outline], clusters: Digests, index: NDArray[np.int32], counts: Ints
     ) -> None:
-        places = [self._table.setdefault(outline, len(self._table)) for outline in table]
+        places = np.full(len(table), -1, dtype=np.int32)
+        for i in np.flatnonzero(np.bincount(index, minlength=len(table))).tolist():
+            places[i] = self._table.setdefault(table[i], len(self._table))
         self._clusters.append(clusters)
-        self._outlines.append(np.array(places, dtype=np.int32)[index])
+        self._outlines.append(places[index])
         self._counts.append(counts)
         self._pending += len(clusters)
         if self._pending > _PENDING:

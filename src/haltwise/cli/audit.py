@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
+from .where import filters, where_option
 
 if TYPE_CHECKING:
     from ..audit.gather import Gathered
@@ -28,12 +29,7 @@ FINDINGS = (
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True)
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Use only the episodes with this value, as in regime=persistent; repeatable.",
-)
+@where_option
 @click.option(
     "--k",
     type=click.IntRange(1),
@@ -102,9 +98,7 @@ def command(
     PATHS are files, folders, globs or URLs of recorded search episodes, in any format that haltwise
     reads. Records that cannot be used are named, never dropped in silence.
     """
-    if budget is not None and k >= budget:
-        raise click.UsageError(f"--k is below --budget; got --k {k} --budget {budget}")
-    gathered = _gather(paths, _filters(where), format_, verdict, workers)
+    gathered = _gather(paths, filters(where), format_, verdict, workers)
 
     from ..audit.document import document
     from ..audit.findings import findings
@@ -125,21 +119,9 @@ def command(
     return 1 if failed else 0
 
 
-def _filters(where: Sequence[str]) -> dict[str, str]:
-    filters = {}
-    for text in where:
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise click.UsageError(
-                f"--where takes KEY=VALUE, as in regime=persistent; got {text!r}"
-            )
-        filters[key] = value
-    return filters
-
-
 def _gather(
     paths: tuple[str, ...],
-    filters: dict[str, str],
+    wanted: dict[str, str],
     format_: str | None,
     verdict: str | None,
     workers: int,
@@ -151,7 +133,7 @@ def _gather(
         return gather(
             paths,
             format=format_,
-            where=filters,
+            where=wanted,
             source=verdict,
             workers=workers,
             progress=count,

@@ -21,6 +21,7 @@ from .. import __version__
 PURPOSES: dict[str, str] = {
     "": "what every command needs",
     "embedded": "a real model inside the process, no server and no key",
+    "gateway": "haltwise serve, stopping in front of any model API",
     "study": "experiments on live models, on Inspect AI",
     "hub": "data sets from the hub for studies",
     "remote": "traces behind URLs and in zstd files",

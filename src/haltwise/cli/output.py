@@ -16,8 +16,8 @@ from ..stats.estimate import Estimate
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """Print the one JSON document of a command."""
-    click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1))
+    """Print the one JSON document of a command, in ASCII: a file name may be no text at all."""
+    click.echo(json.dumps(document, allow_nan=False, indent=1))
 
 
 def note(text: str) -> None:

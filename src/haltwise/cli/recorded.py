@@ -7,22 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import click
-
 from ..core.errors import InputError
 from ..record.episode import AnyEpisode, RepairEpisode, SearchEpisode
 from ..record.read import read, value_of
 from ..record.skip import Skip
+from .where import filters, where_option
 
-
-def where_option(command: click.decorators.FC) -> click.decorators.FC:
-    """Add ``--where``."""
-    return click.option(
-        "--where",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Use only the episodes with this value, as in regime=persistent; repeatable.",
-    )(command)
+__all__ = ["Recorded", "where_option"]
 
 
 class Recorded:
@@ -36,12 +27,7 @@ class Recorded:
         """
         self.paths = list(paths)
         self.skips: list[Skip] = []
-        self.filters: dict[str, str] = {}
-        for text in where:
-            key, equals, value = text.partition("=")
-            if not equals or not key:
-                raise InputError(f"--where takes KEY=VALUE, as in regime=persistent; got {text!r}")
-            self.filters[key] = value
+        self.filters = filters(where)
 
     def __iter__(self) -> Iterator[AnyEpisode]:
         """Yield the episodes that pass the filters."""
