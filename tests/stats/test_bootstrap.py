@@ -211,6 +211,27 @@ def test_undefined_resamples_are_counted(draw) -> None:  # type: ignore[no-untyp
 
 
 @both_schemes
+def test_no_spread_is_no_certainty(draw) -> None:  # type: ignore[no-untyped-def]
+    """Where no event was ever seen the interval has no width, and the note warns of it."""
+    estimate = draw(np.tile([0.0, 4.0], (50, 1)), replicates=100).estimate(ratio(0, 1))
+    assert (estimate.value, estimate.low, estimate.high) == (0, 0, 0)
+    assert estimate.note == "no resample differs: the width 0 is no certainty"
+
+
+@both_schemes
+def test_ten_million_clusters(draw) -> None:  # type: ignore[no-untyped-def]
+    """Ten million pooled clusters give the normal interval of theory."""
+    rows, counts = [[0, 1], [1, 1], [2, 3]], [6_000_000, 3_000_000, 1_000_000]
+    estimate = draw(rows, counts=counts, replicates=8000).estimate(ratio(0, 1))
+    # Ratio p = 5e6 / 12e6; s.e. sqrt(sum c (x - p n)^2) / sum n.
+    p = 5 / 12
+    se = np.sqrt(6e6 * p**2 + 3e6 * (1 - p) ** 2 + 1e6 * (2 - 3 * p) ** 2) / 12e6
+    assert estimate.value == pytest.approx(p)
+    assert estimate.n == 10_000_000
+    assert estimate.high - estimate.low == pytest.approx(2 * 1.96 * se, rel=0.06)
+
+
+@both_schemes
 def test_p_value(draw) -> None:  # type: ignore[no-untyped-def]
     """The p-value of a paired difference agrees with the normal test and with its interval."""
     rng = np.random.default_rng(2)

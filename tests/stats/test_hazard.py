@@ -170,11 +170,25 @@ def test_nearly_separated_data_still_have_a_slope() -> None:
     )
 
 
+def test_ten_million_clusters() -> None:
+    """Counts multiply the information: slope unchanged, error down by the root of the factor."""
+    t, r, trials, events = cells_of(*simulated(2))
+    few = hazard_slope(t, r, trials, events)
+    many = hazard_slope(t, r, trials, events, counts=np.full(len(trials), 10**7))
+    assert many.slope.value == pytest.approx(few.slope.value, rel=1e-9)
+    # The finite-sample factor of the small sample goes away.
+    size, clusters = few.slope.n, few.clusters
+    factor = clusters / (clusters - 1) * (size - 1) / (size - 5)
+    assert many.se == pytest.approx(few.se / np.sqrt(factor * 1e7), rel=1e-6)
+    assert many.clusters == clusters * 10**7
+
+
 def test_other_undefined_cases() -> None:
     """No clusters, one run length, one cluster: each named."""
     assert hazard_slope([3], [1], np.zeros((0, 1)), np.zeros((0, 1))).slope.note == (
         "no observations"
     )
+    assert hazard_slope([], [], np.zeros((4, 0)), np.zeros((4, 0))).slope.note == "no observations"
     flat = hazard_slope([3, 4], [1, 2], [[4, 4], [4, 4]], [[1, 2], [2, 1]])
     assert flat.slope.note == "the covariate does not vary within a stratum"
     one = hazard_slope([3, 3], [1, 2], [[9, 9]], [[3, 5]])

@@ -59,7 +59,9 @@ class Resamples:
         """Return the statistic with the percentile interval of its resamples; n = clusters.
 
         Resamples in which the statistic is undefined are left out and counted in the note. One
-        cluster gives a value and no interval: it says nothing of how clusters differ.
+        cluster gives a value and no interval: it says nothing of how clusters differ. Where every
+        resample gives the same value (nobody ever answered) the interval has no width, and the note
+        says that this is no certainty.
 
         Args:
             statistic: what to estimate.
@@ -83,6 +85,8 @@ class Resamples:
             return estimate.noted("no interval: undefined in every resample")
         low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
         estimate = Estimate(value, float(low), float(high), level, self.clusters, self.method)
+        if np.ptp(kept) <= 1e-12 * max(1.0, abs(value)):
+            estimate = estimate.noted("no resample differs: the width 0 is no certainty")
         lost = len(replicates) - len(kept)
         if lost:
             return estimate.noted(f"undefined in {lost} of {len(replicates)} resamples")
