@@ -11,7 +11,6 @@ from haltwise.core.events import Verdict
 from haltwise.core.expression import parse_policy
 from haltwise.enforce.messages import NOTE, Call
 from haltwise.record.episode import SearchEpisode
-from haltwise.signals.side_channel import PROMPT
 from haltwise.study.search import prompts
 from haltwise.study.search.agent import Played, Record, Setting, play
 from haltwise.study.search.arms import ARMS, Arm, Tuned, arm_named, policy_arm
@@ -91,7 +90,8 @@ def test_enforced_rule_answers_at_action_6() -> None:
     played, model = run("enforced_rule")
     assert actions(played.episode) == ["search"] * 5 + ["answer"]
     last = model.requests[-1]
-    assert (last.tools, last.history[-1].message.text) == ((), NOTE)
+    assert last.tools == ()
+    assert last.history[-1].message.text == f"{NOTE}\nThe task was: {QUESTION.text}"
     assert played.episode.outcome.reason == "5 useless results in a row (threshold 5)"
 
 
@@ -201,9 +201,9 @@ def test_live_verdicts_stay_out_of_the_history() -> None:
     played, model = run("enforced_rule", follows, "recover_after_2")
     assert any(request.role is Role.JUDGE for request in model.requests)
     for request in model.requests:
-        texts = [entry.message.text for entry in request.history]
-        assert (PROMPT in texts) == (request.role is Role.JUDGE)
-    assert PROMPT not in [entry.message.text for entry in played.history]
+        asked = any("Helps (yes or no):" in entry.message.text for entry in request.history)
+        assert asked == (request.role is Role.JUDGE)
+    assert not any("Helps (yes or no):" in entry.message.text for entry in played.history)
 
 
 def test_probes_see_the_conversation_up_to_their_decision_point() -> None:

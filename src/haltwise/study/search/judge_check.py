@@ -12,7 +12,6 @@ from typing import Any
 
 from ...core.events import Verdict
 from ...enforce.messages import Call, Message
-from ...signals.side_channel import PROMPT
 from . import probes, prompts
 from .conversation import Ask, Entry, Ledger
 from .plan import Plan
@@ -41,7 +40,7 @@ class Checked:
         return {
             "schema": "haltwise.judge-check/1",
             "model": model,
-            "prompt": PROMPT,
+            "prompt": prompts.JUDGE,
             "pairs": self.pairs,
             "useful_on_supporting_pages": self.useful,
             "useless_on_foreign_pages": self.useless,

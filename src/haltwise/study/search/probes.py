@@ -11,7 +11,7 @@ import re
 from ...core.events import Verdict
 from ...enforce.messages import NOTE, Message
 from ...record.episode import Beliefs
-from ...signals.side_channel import PROMPT, verdict_of
+from ...signals.side_channel import verdict_of
 from . import prompts
 from .conversation import Entry, Ledger, Request, Role
 from .protocols import Protocol, Response
@@ -27,7 +27,8 @@ _BELIEF = re.compile(
 
 async def verdict(ledger: Ledger, history: tuple[Entry, ...]) -> Verdict:
     """Ask whether the last result was useful."""
-    request = Request(Role.JUDGE, (*history, _user(PROMPT)), max_tokens=8, grammar=YES_NO)
+    asked = prompts.JUDGE.format(question=_task(history), result=history[-1].message.text)
+    request = Request(Role.JUDGE, (*history, _user(asked)), max_tokens=8, grammar=YES_NO)
     return verdict_of((await ledger.ask(request)).text)
 
 
@@ -55,7 +56,7 @@ async def forced_answer(
 
     Returns the answer (empty where the model gave none twice) and the last response.
     """
-    demand = (*history, _user(NOTE))
+    demand = (*history, _user(prompts.FORCED.format(note=NOTE, task=_task(history))))
     grammar = protocol.grammar((), forced=True)
     request = Request(role, demand, stop=protocol.stop, grammar=grammar)
     response = await ledger.ask(request)
@@ -68,6 +69,10 @@ async def forced_answer(
         response = await ledger.ask(again)
         answer = protocol.forced(response)
     return answer, response
+
+
+def _task(history: tuple[Entry, ...]) -> str:
+    return next(entry.message.text for entry in history if entry.message.role == "user")
 
 
 def _user(text: str) -> Entry:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from ...enforce.messages import NOTE
-from ...signals.side_channel import PROMPT as JUDGE
 from .regimes import BACKUP
 
 VERSION = "1"
@@ -64,6 +63,23 @@ RUN = "(Results in a row that did not help so far: {run}. Search on or answer: i
 AGAIN = "[haltwise] No answer was in that. Write the answer itself now, and nothing else."
 """Asked once more after an empty forced answer."""
 
+FORCED = "{note}\nThe task was: {task}"
+"""Demands the answer: the note of every haltwise stop, and the task once more."""
+
+JUDGE = """\
+Leave the task aside for a moment and judge one search result. Does it help with the question?
+Question: In which river valley does the town lie where Ilse Brandt was born?
+Result: Ilse Brandt: Ilse Brandt was a painter. She was born in Feldau.
+Helps: yes
+Question: In which river valley does the town lie where Ilse Brandt was born?
+Result: Otto Kern: Otto Kern built organs in Saxony.
+Helps: no
+Question: {question}
+Result: {result}
+Helps (yes or no):"""
+"""The side channel, asked on a copy. Question and result stand in it once more, after a yes and a
+no: a small model that is asked about "the last result" says no to all of them."""
+
 BELIEF = (
     "Leave the task aside for a moment. Judge your position with three numbers: the chance in "
     "percent that your answer would be right if you gave it now; the chance in percent that it "
@@ -79,7 +95,17 @@ Action: one of {tools}, finish[answer]
 {explained}
 - finish[answer]: end the task with your answer
 The result of an action comes back as an observation. One action a turn.
-{answer} {evidence}"""
+{answer} {evidence}
+Here is another task, to show the form: In which river valley does the town lie where the painter \
+Ilse Brandt was born?
+Thought: I need the town where Ilse Brandt was born.
+Action: search[Ilse Brandt]
+Observation: Ilse Brandt: Ilse Brandt was a painter. She was born in Feldau.
+Thought: She was born in Feldau, so I need the river of Feldau.
+Action: search[Feldau]
+Observation: Feldau: Feldau is a town. It lies in the valley of the Orne.
+Thought: Feldau lies in the valley of the Orne.
+Action: finish[Orne]"""
 """System text of the protocol react."""
 
 NATIVE = """\
@@ -138,6 +164,6 @@ def every() -> dict[str, str]:
         "under each result (decide)": RUN,
         "judge, on a copy": JUDGE,
         "belief, on a copy": BELIEF,
-        "forced answer": NOTE,
+        "forced answer": FORCED.format(note=NOTE, task="{task}"),
         "forced answer, once more": AGAIN,
     }

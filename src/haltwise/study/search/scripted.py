@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 from ...core.errors import InputError
 from ...enforce.messages import NOTE, Call
-from ...signals.side_channel import PROMPT
 from . import prompts
 from .conversation import Request
 from .protocols import Response
@@ -98,7 +97,7 @@ def _name_in(page: str) -> str:
 
 def _probe(request: Request, verdict: str, belief: str) -> Response | None:
     newest = request.history[-1].message.text
-    if newest == PROMPT:
+    if newest.startswith(prompts.JUDGE[:60]):
         return _response(request, verdict)
     if newest == prompts.BELIEF:
         return _response(request, belief)
@@ -106,7 +105,7 @@ def _probe(request: Request, verdict: str, belief: str) -> Response | None:
 
 
 def _forced(request: Request) -> bool:
-    return request.history[-1].message.text in (NOTE, prompts.AGAIN)
+    return request.history[-1].message.text.startswith((NOTE, prompts.AGAIN))
 
 
 def _search(request: Request, thought: str, query: str) -> Response:

@@ -1,0 +1,135 @@
+"""``haltwise study analyze``: what a study found, for people or as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..core.errors import InputError
+from .output import note, print_json, print_table, shown
+
+if TYPE_CHECKING:
+    from ..study.search.analyze import StudyAnalysis
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--published",
+    type=click.Path(path_type=Path),
+    help="Published values (published_values.json) to show beside.",
+)
+@click.option(
+    "--replicates",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Bootstrap resamples.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+def command(folder: Path, published: Path | None, replicates: int, as_json: bool) -> None:
+    """Analyse the study in FOLDER: success, contrast, utilities, judges, comparisons."""
+    from ..study.search.analyze import analyze
+    from ..study.search.study_folder import StudyFolder
+
+    values = _published(published) if published else {}
+    found = analyze(StudyFolder(folder), replicates=replicates)
+    if as_json:
+        document = found.to_json()
+        if values:
+            document["published"] = values
+        print_json(document)
+        return
+    _show(found)
+    if values:
+        rows = [
+            (name, f"{row['mean6']:.3f}", f"{row['delta']:.3f}") for name, row in values.items()
+        ]
+        print_table("Published, for comparison", ["model and arm", "mean6", "contrast"], rows)
+
+
+def _published(path: Path) -> dict[str, Any]:
+    try:
+        values: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {error}") from error
+    return values
+
+
+def _show(found: StudyAnalysis) -> None:
+    plan = found.plan
+    click.echo(f"{plan.model} on {plan.task}, plan {plan.digest}")
+    click.echo(f"plan not kept: {found.kept}" if found.kept else "plan kept")
+    rows = []
+    for name, arm in found.arms.items():
+        withheld = bool(arm.quality["side_channel"].withheld)
+        contrast = "withheld" if withheld else shown(arm.audit.contrast.estimate)
+        rows.append(
+            (
+                name,
+                str(arm.audit.episodes),
+                shown(arm.audit.mean6),
+                shown(arm.utility),
+                shown(arm.audit.calls),
+                contrast,
+            )
+        )
+    columns = ["arm", "episodes", "mean6", f"utility at {plan.price:g}", "calls", "contrast"]
+    print_table("Arms", columns, rows)
+    regimes = list(dict.fromkeys(r for arm in found.arms.values() for r in arm.audit.success))
+    print_table(
+        "Success by regime",
+        ["arm", *regimes],
+        [
+            (
+                name,
+                *(
+                    shown(arm.audit.success[r], interval=False) if r in arm.audit.success else "-"
+                    for r in regimes
+                ),
+            )
+            for name, arm in found.arms.items()
+        ],
+    )
+    print_table(
+        "Judges against the truth",
+        ["arm", "source", "useful on supporting", "useless on failed"],
+        [
+            (name, source, shown(item.useful_on_supporting), shown(item.useless_on_failed))
+            for name, arm in found.arms.items()
+            for source, item in arm.quality.items()
+        ],
+    )
+    print_table(
+        "Differences",
+        ["arm", "against", "endpoint", "difference", "p", "p (Holm)"],
+        [
+            (
+                item.arm,
+                item.against,
+                item.endpoint,
+                shown(item.difference),
+                _p(item.p),
+                _p(item.p_holm),
+            )
+            for item in found.comparisons
+        ],
+    )
+    if found.replayed:
+        print_table(
+            "Replay against really enforced runs",
+            ["arm", "replayed", "enforced", "same outcome"],
+            [
+                (item.arm, shown(item.replayed), shown(item.enforced), shown(item.agree))
+                for item in found.replayed
+            ],
+        )
+    for text in found.notes:
+        note(text)
+
+
+def _p(value: float) -> str:
+    return "-" if value != value else f"{value:.4f}"
