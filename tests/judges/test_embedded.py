@@ -84,7 +84,7 @@ def test_probabilities_of_one_word_answers(model: EmbeddedModel) -> None:
     right, wrong = (
         model.probabilities(
             [{"role": "user", "content": f"Is 7 * 9 equal to {n}? Reply yes or no."}], ["yes", "no"]
-        )
+        )[0]
         for n in (63, 12)
     )
     assert right["yes"] > wrong["yes"]

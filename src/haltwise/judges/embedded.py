@@ -146,11 +146,12 @@ class EmbeddedModel:
 
     def probabilities(
         self, messages: Sequence[Message], words: Sequence[str], *, reuse_prefix: bool = True
-    ) -> dict[str, float]:
+    ) -> tuple[dict[str, float], Reply]:
         """Return how likely the answer begins with each of ``words``, scaled to sum to 1.
 
         The exact vote rate from one call: the mass of first tokens that begin a word, compared
-        without regard to case. A word that is not among the 20 likeliest tokens gets 0.
+        without regard to case. A word that is not among the 20 likeliest tokens gets 0. The reply
+        holds the likeliest word and the cost.
 
         Raises:
             ModelError: none of the words is among them.
@@ -178,7 +179,15 @@ class EmbeddedModel:
                 f"none of {', '.join(words)} is among the model's first tokens: "
                 f"{[entry['token'] for entry in top[:5]]}"
             )
-        return {word: share / total for word, share in mass.items()}
+        usage = document["usage"]
+        reply = Reply(
+            text=max(mass, key=lambda word: mass[word]),
+            finish="stop",
+            input_tokens=usage["prompt_tokens"],
+            output_tokens=1,
+            cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0),
+        )
+        return {word: share / total for word, share in mass.items()}, reply
 
     def _ask(self, body: dict[str, Any]) -> dict[str, Any]:
         document: dict[str, Any] = self._server.handle_chat_completions(body)

@@ -12,18 +12,22 @@ beginning with the last prompt from the cache, True by default).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
     ChatMessageAssistant,
     GenerateConfig,
+    Logprob,
+    Logprobs,
     ModelAPI,
     ModelOutput,
     ModelUsage,
     StopReason,
+    TopLogprob,
     modelapi,
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
@@ -34,6 +38,8 @@ from ..judges.embedded import EmbeddedModel, Reply, load_embedded
 from .search.conversation import Entry, Request, Role
 from .search.scripted import scripted
 
+T = TypeVar("T")
+YES_NO = ("yes", "no")
 OBSERVATION = "Observation: "
 """Begins a result for a model that has no tool messages."""
 INFORMATION = "<information>"
@@ -63,7 +69,7 @@ class HaltwiseAPI(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config)
         self.slots, self.context, self.reuse_prefix = slots, context, reuse_prefix
         self.script = None
-        self._known: dict[str, Reply] = {}
+        self._known: dict[str, Any] = {}
         if model_name.startswith("scripted:"):
             self.script = scripted(model_name.removeprefix("scripted:"))
         elif model_name != "embedded":
@@ -102,6 +108,8 @@ class HaltwiseAPI(ModelAPI):
     ) -> ModelOutput:
         model = load_embedded(slots=self.slots, context=self.context)
         messages = plain(input)
+        if config.logprobs and not tools:
+            return self._told(model, messages)
         schema = None
         if tools:
             messages = _told(messages, tools)
@@ -114,6 +122,34 @@ class HaltwiseAPI(ModelAPI):
             return self._output(reply.text, (), reply.finish, usage)
         text, calls = _call_in(reply.text, f"call-{len(input)}")
         return self._output(text, calls, reply.finish, usage)
+
+    def _told(self, model: EmbeddedModel, messages: list[dict[str, Any]]) -> ModelOutput:
+        """Answer yes or no, with the probability of each as log probabilities of one token."""
+        shares, reply = self._remembered(
+            json.dumps(messages),
+            lambda: model.probabilities(messages, YES_NO, reuse_prefix=self.reuse_prefix),
+        )
+        output = self._output(reply.text, (), "stop", (reply.input_tokens, reply.output_tokens))
+        logged = [
+            TopLogprob(token=word, logprob=math.log(max(share, 1e-30)))
+            for word, share in shares.items()
+        ]
+        first = Logprob(token=reply.text, logprob=logged[0].logprob, top_logprobs=logged)
+        output.choices[0].logprobs = Logprobs(content=[first])
+        return output
+
+    def _remembered(self, key: str, ask: Callable[[], T]) -> T:
+        """Return the answer to a request that came before, else ask.
+
+        Regimes of a question share the beginning of their episodes, so a third of the requests of a
+        study come again word for word; in one slot the same request has the same answer.
+        """
+        if self.slots > 1:
+            return ask()
+        if key not in self._known:
+            self._known[key] = ask()
+        found: T = self._known[key]
+        return found
 
     def _ask(
         self,
@@ -130,15 +166,10 @@ class HaltwiseAPI(ModelAPI):
             "grammar": None if schema else (config.extra_body or {}).get("grammar"),
             "stop": config.stop_seqs or (),
         }
-        # Regimes of a question share the beginning of their episodes, so a third of the requests of
-        # a study come again word for word; in one slot the same request has the same answer.
-        key = json.dumps([messages, asked]) if self.slots == 1 else ""
-        if key not in self._known:
-            (reply,) = model.chat(messages, reuse_prefix=self.reuse_prefix, **asked)
-            if not key:
-                return reply
-            self._known[key] = reply
-        return self._known[key]
+        return self._remembered(
+            json.dumps([messages, asked]),
+            lambda: model.chat(messages, reuse_prefix=self.reuse_prefix, **asked)[0],
+        )
 
     def _output(
         self, text: str, calls: Sequence[Call], finish: str, usage: tuple[int, int]

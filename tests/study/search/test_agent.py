@@ -24,6 +24,7 @@ from haltwise.study.search.tasks import bundled
 
 TASK = bundled()
 QUESTION = TASK.questions[0]
+JUDGED = "Here is what a search returned:"
 
 
 def setting(arm: Arm, **changes: object) -> Setting:
@@ -201,9 +202,13 @@ def test_live_verdicts_stay_out_of_the_history() -> None:
     played, model = run("enforced_rule", follows, "recover_after_2")
     assert any(request.role is Role.JUDGE for request in model.requests)
     for request in model.requests:
-        asked = any("Helps (yes or no):" in entry.message.text for entry in request.history)
+        asked = any(
+            "Here is what a search returned:" in entry.message.text for entry in request.history
+        )
         assert asked == (request.role is Role.JUDGE)
-    assert not any("Helps (yes or no):" in entry.message.text for entry in played.history)
+    assert not any(
+        "Here is what a search returned:" in entry.message.text for entry in played.history
+    )
 
 
 def test_probes_see_the_conversation_up_to_their_decision_point() -> None:

@@ -69,7 +69,7 @@ def test_a_killed_study_goes_on_without_loss_or_repetition(tmp_path: Path) -> No
     assert len(lines) == len(episodes) == 8
     assert len({identity(episode) for episode in episodes}) == 8
     assert {episode.plan for episode in episodes} == {PLAN.digest}
-    assert json.loads((out / "judge_check.json").read_text())["pairs"] == 10
+    assert json.loads((out / "judge_check.json").read_text())["results"] == 20
 
     with pytest.raises(InputError, match="another plan"):
         run_study(replace(PLAN, seed=1), out)

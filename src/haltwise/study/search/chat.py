@@ -7,6 +7,7 @@ the protocol native uses tool calls and tool messages. Ignorant of arms and regi
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -89,7 +90,8 @@ class Chat:
         return ChatMessageUser(content=OBSERVATION + text)
 
     def _config(self, request: Request) -> GenerateConfig:
-        key = (request.max_tokens, request.stop, request.grammar)
+        told = self._bound and request.yes_no
+        key = (request.max_tokens, request.stop, request.grammar, told)
         config = self._configs.get(key)
         if config is None:
             body: dict[str, Any] = {}
@@ -110,6 +112,7 @@ class Chat:
                 stop_seqs=list(request.stop) or None,
                 extra_body=body or None,
                 reasoning_effort=effort,
+                logprobs=True if told else None,
             )
             self._configs[key] = config
         return config
@@ -134,6 +137,19 @@ def _closed(text: str) -> str:
     return text
 
 
+def _yes(output: ModelOutput) -> float | None:
+    logprobs = output.choices[0].logprobs if output.choices else None
+    if logprobs is None or not logprobs.content:
+        return None
+    mass = {"yes": 0.0, "no": 0.0}
+    for entry in logprobs.content[0].top_logprobs or ():
+        word = entry.token.strip().lower()
+        if word in mass:
+            mass[word] += math.exp(entry.logprob)
+    total = sum(mass.values())
+    return mass["yes"] / total if total else None
+
+
 def _response(output: ModelOutput) -> Response:
     message = output.message
     calls = tuple(
@@ -150,4 +166,5 @@ def _response(output: ModelOutput) -> Response:
         truncated=output.stop_reason in ("max_tokens", "model_length"),
         input_tokens=usage.input_tokens + cached if usage else None,
         output_tokens=usage.output_tokens if usage else None,
+        yes=_yes(output),
     )

@@ -53,6 +53,8 @@ class Request:
     """Texts at which generation ends."""
     grammar: str | None = None
     """GBNF that a model too small to keep to the form may be bound to."""
+    yes_no: bool = False
+    """Whether the probability of "yes" is wanted, where the model can tell it."""
 
 
 Ask = Callable[[Request], Awaitable[Response]]

@@ -37,6 +37,8 @@ class _Study:
         self.questions: dict[str, Question] = {
             item.question_id: item for item in self.plan.questions(self.task)
         }
+        checked = folder.read("judge_check.json")
+        self.threshold: float = checked["threshold"] if checked else 0.5
         self.finished: dict[Key, bool] = {
             identity(episode): bool(episode.outcome.success) for episode in folder.episodes()
         }
@@ -109,7 +111,8 @@ def episode(study: str, arm: str) -> Solver:
             return state
         chat = Chat(get_model(), PROTOCOLS[plan.protocol], plan.reasoning)
         where = world(question, regime, shared.task.questions, seed=seed, length=plan.budget)
-        played = await play(where, plan.setting(arm, shared.task, seed), chat.ask)
+        setting = plan.setting(arm, shared.task, seed, shared.threshold)
+        played = await play(where, setting, chat.ask)
         shared.folder.append(played.episode)
         success = bool(played.episode.outcome.success)
         shared.finished[key] = success

@@ -1,17 +1,20 @@
 """Is the judge's wording understood? Asked on labelled pairs before a study; kept with it.
 
 A small model may answer one wording right 19 times of 20 and another one always the same. Each
-question of the dev split gives two conversations that differ in the result alone: a page that
-supports the answer, and a page of another question.
+question of the dev split gives conversations that differ in the result alone: pages that support
+the answer, and pages of other questions. Where the model tells P(yes), the check also sets the
+threshold at which a yes counts, since a small model leans to one word whatever it reads.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ...core.events import Verdict
 from ...enforce.messages import Call, Message
+from ...signals.side_channel import verdict_of
 from . import probes, prompts
 from .conversation import Ask, Entry, Ledger
 from .plan import Plan
@@ -20,20 +23,34 @@ from .question import Page, Question, Task
 from .regimes import world
 
 PAIRS = 10
-"""Questions that are asked about, each with a supporting and a foreign page."""
+"""Questions that are asked about, each with its supporting pages and as many foreign ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How the judge did on labelled pairs."""
+    """How the judge did on labelled results."""
 
-    useful: int
-    """Supporting pages that it called useful."""
-    useless: int
-    """Foreign pages that it called useless."""
-    pairs: int
-    calls: int
-    """Calls to the model."""
+    supporting: tuple[float, ...]
+    """P(yes) on each supporting page; 1 or 0 where the model tells only the word."""
+    foreign: tuple[float, ...]
+    """P(yes) on each page of another question."""
+
+    @property
+    def threshold(self) -> float:
+        """P(yes) from which a result counts as useful: the best balanced accuracy here.
+
+        Half-way between two values that were seen; .5, which is the word itself, if nothing is
+        better. It is chosen on dev questions and measured on the study's own results.
+        """
+        seen = sorted({*self.supporting, *self.foreign, 0.0, 1.0})
+        middles = [(low + high) / 2 for low, high in pairwise(seen)]
+        return max((0.5, *middles), key=self.balanced)
+
+    def balanced(self, threshold: float) -> float:
+        """Return the mean of the shares that are right on supporting and on foreign pages."""
+        useful = sum(p >= threshold for p in self.supporting) / len(self.supporting)
+        useless = sum(p < threshold for p in self.foreign) / len(self.foreign)
+        return (useful + useless) / 2
 
     def to_json(self, model: str) -> dict[str, Any]:
         """Return the document that the study keeps."""
@@ -41,27 +58,37 @@ class Checked:
             "schema": "haltwise.judge-check/1",
             "model": model,
             "prompt": prompts.JUDGE,
-            "pairs": self.pairs,
-            "useful_on_supporting_pages": self.useful,
-            "useless_on_foreign_pages": self.useless,
+            "threshold": self.threshold,
+            "results": len(self.supporting),
+            "at_threshold": self._rates(self.threshold),
+            "as_worded": self._rates(0.5),
+            "p_yes_supporting": list(self.supporting),
+            "p_yes_foreign": list(self.foreign),
+        }
+
+    def _rates(self, threshold: float) -> dict[str, int]:
+        return {
+            "useful_on_supporting": sum(p >= threshold for p in self.supporting),
+            "useless_on_foreign": sum(p < threshold for p in self.foreign),
         }
 
 
 async def check(plan: Plan, task: Task, ask: Ask, *, pairs: int = PAIRS) -> Checked:
-    """Ask for verdicts on labelled pairs from the dev split (the whole task if it is empty)."""
+    """Ask for verdicts on labelled results from the dev split (the whole task if it is empty)."""
     questions = task.part("dev", pairs) or task.part(None, pairs)
     ledger = Ledger(ask)
-    useful = useless = 0
+    supporting, foreign = [], []
     for question in questions:
         titles = question.supporting_titles
-        supporting = next(page for page in question.pages if page.title in titles)
-        foreign = world(question, "persistent", task.questions, seed=plan.seed).misleading[0]
-        useful += await _asked(plan, task, question, supporting, ledger) is Verdict.USEFUL
-        useless += await _asked(plan, task, question, foreign, ledger) is Verdict.USELESS
-    return Checked(useful, useless, len(questions), 2 * len(questions))
+        helpful = [page for page in question.pages if page.title in titles]
+        other = world(question, "persistent", task.questions, seed=plan.seed).misleading
+        for good, bad in zip(helpful, other, strict=False):
+            supporting.append(await _asked(plan, task, question, good, ledger))
+            foreign.append(await _asked(plan, task, question, bad, ledger))
+    return Checked(tuple(supporting), tuple(foreign))
 
 
-async def _asked(plan: Plan, task: Task, question: Question, page: Page, ledger: Ledger) -> Verdict:
+async def _asked(plan: Plan, task: Task, question: Question, page: Page, ledger: Ledger) -> float:
     protocol = PROTOCOLS[plan.protocol]
     system = prompts.system(
         protocol.template,
@@ -72,7 +99,7 @@ async def _asked(plan: Plan, task: Task, question: Question, page: Page, ledger:
     )
     query = next(page.title for page in question.pages if page.title in question.supporting_titles)
     response = _searched(protocol.name, query)
-    return await probes.verdict(
+    said = await probes.asked(
         ledger,
         (
             Entry(Message("system", system)),
@@ -81,6 +108,7 @@ async def _asked(plan: Plan, task: Task, question: Question, page: Page, ledger:
             Entry(protocol.observed(f"{page.title}: {page.text}", response)),
         ),
     )
+    return float(verdict_of(said.text) is Verdict.USEFUL) if said.yes is None else said.yes
 
 
 def _searched(protocol: str, query: str) -> Response:

@@ -150,8 +150,8 @@ class Plan:
             return None
         return search_policy(expression.format(k=self.tuned.k, budget=self.budget))
 
-    def setting(self, arm: str, task: Task, seed: int) -> Setting:
-        """Return the setting of an episode."""
+    def setting(self, arm: str, task: Task, seed: int, threshold: float = 0.5) -> Setting:
+        """Return the setting of an episode; ``threshold`` is that of the judge's check."""
         return Setting(
             arm=arm_named(arm),
             policy=self.policy(arm),
@@ -165,6 +165,7 @@ class Plan:
             seed=seed,
             plan=self.digest,
             max_tokens=self.max_tokens,
+            threshold=threshold,
         )
 
 

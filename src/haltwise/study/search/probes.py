@@ -25,11 +25,25 @@ _BELIEF = re.compile(
 )
 
 
-async def verdict(ledger: Ledger, history: tuple[Entry, ...]) -> Verdict:
-    """Ask whether the last result was useful."""
-    asked = prompts.JUDGE.format(question=_task(history), result=history[-1].message.text)
-    request = Request(Role.JUDGE, (*history, _user(asked)), max_tokens=8, grammar=YES_NO)
-    return verdict_of((await ledger.ask(request)).text)
+async def verdict(ledger: Ledger, history: tuple[Entry, ...], threshold: float) -> Verdict:
+    """Ask whether the last result was useful.
+
+    Where the model tells P(yes), the result is useful iff it is at least ``threshold``; otherwise
+    the word counts.
+    """
+    response = await asked(ledger, history)
+    if response.yes is not None:
+        return Verdict.USEFUL if response.yes >= threshold else Verdict.USELESS
+    return verdict_of(response.text)
+
+
+async def asked(ledger: Ledger, history: tuple[Entry, ...]) -> Response:
+    """Return the judge's reply on the last result of ``history``."""
+    text = prompts.JUDGE.format(question=_task(history), result=history[-1].message.text)
+    request = Request(
+        Role.JUDGE, (*history, _user(text)), max_tokens=8, grammar=YES_NO, yes_no=True
+    )
+    return await ledger.ask(request)
 
 
 async def beliefs(ledger: Ledger, history: tuple[Entry, ...]) -> Beliefs | None:

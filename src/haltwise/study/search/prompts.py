@@ -67,18 +67,12 @@ FORCED = "{note}\nThe task was: {task}"
 """Demands the answer: the note of every haltwise stop, and the task once more."""
 
 JUDGE = """\
-Leave the task aside for a moment and judge one search result. Does it help with the question?
-Question: In which river valley does the town lie where Ilse Brandt was born?
-Result: Ilse Brandt: Ilse Brandt was a painter. She was born in Feldau.
-Helps: yes
-Question: In which river valley does the town lie where Ilse Brandt was born?
-Result: Otto Kern: Otto Kern built organs in Saxony.
-Helps: no
-Question: {question}
-Result: {result}
-Helps (yes or no):"""
-"""The side channel, asked on a copy. Question and result stand in it once more, after a yes and a
-no: a small model that is asked about "the last result" says no to all of them."""
+Leave the task aside for a moment and judge one search result.
+Here is a question: {question}
+Here is what a search returned: {result}
+Does it help to answer the question, even in part? Reply yes or no."""
+"""The side channel, asked on a copy. Question and result stand in it once more: a small model that
+is asked about "the last result" says no to all of them."""
 
 BELIEF = (
     "Leave the task aside for a moment. Judge your position with three numbers: the chance in "

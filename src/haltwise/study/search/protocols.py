@@ -26,6 +26,8 @@ class Response:
     """Whether the limit of tokens cut it off."""
     input_tokens: int | None = None
     output_tokens: int | None = None
+    yes: float | None = None
+    """P(yes) against no, in [0, 1], of a yes/no question; None where the model does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
