@@ -129,3 +129,37 @@ def test_progress_is_told_in_time_and_episodes() -> None:
     """10 episodes were there, 20 more in 60 s: 3 s each, 70 left are 3.5 minutes."""
     assert eta(10, 30, 100, 60.0) == "30 of 100 episodes, 3.0 s each, 4 min left"
     assert eta(10, 10, 100, 60.0) == "10 of 100 episodes"
+
+
+@pytest.mark.parametrize("mode", ["obedient", "strict", "rogue"])
+def test_an_openai_compatible_server_runs_the_same_study(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tool calls over HTTP: the rule answers at action 6, whatever the server insists on."""
+    pytest.importorskip("openai")
+    pytest.importorskip("aiohttp")
+    from haltwise.study.search import chat
+    from haltwise.testing.stub_models import ANSWER, StubServer
+
+    monkeypatch.setattr(chat, "_FLAT", set())
+    with StubServer(mode) as stub:
+        monkeypatch.setenv("STUB_API_KEY", "none")
+        monkeypatch.setenv("STUB_BASE_URL", f"{stub.url}/v1")
+        plan = replace(
+            PLAN,
+            model="openai-api/stub/model",
+            arms=("enforced_rule",),
+            regimes=("persistent",),
+            limit=1,
+            protocol="native",
+        )
+        folder = run_study(plan, tmp_path / "study")
+    (episode,) = folder.episodes()
+    assert len(stub.complaints) == (mode == "strict")  # refused once, then told as text
+    assert [step.action for step in episode.steps[:5]] == ["search"] * 5
+    if mode == "rogue":
+        assert "the forced answer was empty" in (episode.outcome.reason or "")
+    else:
+        assert episode.outcome.answer == ANSWER
+        assert len(episode.steps) == 6
+    assert {body["temperature"] for _, body, _, _ in stub.requests} == {0.0}

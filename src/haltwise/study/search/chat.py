@@ -21,7 +21,7 @@ from inspect_ai.model import (
     Model,
     ModelOutput,
 )
-from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo, ToolParams
+from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
 from ...enforce.messages import Call
@@ -33,6 +33,10 @@ from .protocols import Protocol, Response
 _SWITCHED = ("vllm", "sglang", "openai-api", "hf")
 """Providers whose chat template takes ``enable_thinking``."""
 _THINKING_TOKENS = 4096
+
+
+_FLAT: set[str] = set()
+"""Models whose servers refused a tool history without tools, in this process."""
 
 
 class Chat:
@@ -50,16 +54,35 @@ class Chat:
         """Send one request and return what came back."""
         messages = [self.message(entry) for entry in request.history]
         config = self._config(request)
-        if self._native:
-            offered = request.tools or self._known_tools(request)
-            choice: ToolChoice = "auto" if request.tools else "none"
-            output = await self._model.generate(
-                messages, [_tool(name) for name in offered], choice, config
-            )
+        if self._native and request.tools:
+            tools = [_tool(name) for name in request.tools]
+            output = await self._model.generate(messages, tools, "auto", config)
+        elif self._native:
+            output = await self._without_tools(request, messages, config)
         else:
             output = await self._model.generate(messages, config=config)
         response = _response(output)
         return replace(response, text=_closed(response.text)) if self._tagged else response
+
+    async def _without_tools(
+        self, request: Request, messages: list[ChatMessage], config: GenerateConfig
+    ) -> ModelOutput:
+        """Send a request whose history has tool calls and which may make none.
+
+        Some servers refuse a tool history without tools; for them it is told as text from then on.
+        """
+        name = str(self._model)
+        if name not in _FLAT:
+            try:
+                tools = [_tool(tool) for tool in self._known_tools(request)]
+                return await self._model.generate(messages, tools, "none", config)
+            except Exception as error:
+                if "tool" not in str(error):
+                    raise
+                _FLAT.add(name)
+        return await self._model.generate(
+            [_flat(entry) for entry in request.history], config=config
+        )
 
     def message(self, entry: Entry) -> ChatMessage:
         """Return an entry as an Inspect message; the same entry gives the same message."""
@@ -121,6 +144,18 @@ class Chat:
         """Return the tools that were called so far: some APIs want them declared to the end."""
         called = [call.name for entry in request.history for call in entry.message.calls]
         return tuple(name for name in prompts.TOOLS if name in called)
+
+
+def _flat(entry: Entry) -> ChatMessage:
+    """Return an entry as plain text: calls and results told instead of linked."""
+    message = entry.message
+    if message.role == "system":
+        return ChatMessageSystem(content=message.text)
+    if message.role == "assistant":
+        calls = "\n".join(f"(called {call})" for call in message.calls)
+        return ChatMessageAssistant(content=f"{message.text}\n{calls}".strip())
+    prefix = OBSERVATION if message.role == "tool" else ""
+    return ChatMessageUser(content=prefix + message.text)
 
 
 def _tool(name: str) -> ToolInfo:
