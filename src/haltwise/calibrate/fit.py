@@ -22,6 +22,7 @@ from .em import logit
 from .emission import Floats
 from .overdispersion import Overdispersion, fit_overdispersion
 from .plans import plan_rows, tally
+from .resample import VoteResampling
 from .uncertainty import covariance
 from .votes import PRIOR, VoteCounts, fit_mixture, mixture_log_likelihood, require_three
 
@@ -67,6 +68,14 @@ class VoteFit:
     """Initial plans that entered."""
     notes: tuple[str, ...]
     """What went wrong, or must be known."""
+    resampling: VoteResampling | None = None
+    """Source of draws where there are no labels; None: normal, with the covariance."""
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw ``n`` sets of logits that the data leave possible, shape (n, 3)."""
+        if self.resampling is not None:
+            return self.resampling.draws(n, rng)
+        return rng.multivariate_normal(self.theta, self.spread, n, method="eigh")
 
 
 @dataclass(frozen=True)
@@ -103,15 +112,14 @@ class NoiseFit:
     """What a reader must know."""
 
     def draws(self, n: int, repairs: int, rng: np.random.Generator) -> NoiseDraws:
-        """Draw ``n`` parameter sets: votes and pi normal in logits, alpha and beta from their Beta.
+        """Draw ``n`` parameter sets: votes and pi as `VoteFit.draws`, alpha and beta as `Rate`.
 
         Args:
             n: number of draws.
             repairs: repairs for which alpha and beta are wanted.
             rng: source of randomness.
         """
-        theta = rng.multivariate_normal(self.votes.theta, self.votes.spread, n, method="eigh")
-        low, high, pi = expit(theta).T
+        low, high, pi = expit(self.votes.draws(n, rng)).T
         alpha, beta = self.alpha.draws(n, repairs, rng), self.beta.draws(n, repairs, rng)
         return NoiseDraws(low, 1.0 - high, pi, alpha, beta)
 
@@ -202,7 +210,10 @@ def _mixture(table: RepairTable, counts: VoteCounts, method: str, icc: float) ->
     theta = np.array([*_logits(fit.rho0[0], fit.rho1[0], fit.valid[0]), 0.0, 0.0])
     model = ChainModel(icc=icc, free=(True, True, False))
     spread = covariance(Chain(plans, prior, initial), model, theta)
-    return _vote_fit(theta, spread, plans, int(initial.sum()), bool(fit.converged[0]))
+    votes = _vote_fit(theta, spread, plans, int(initial.sum()), bool(fit.converged[0]))
+    if method == "em":
+        votes = replace(votes, resampling=VoteResampling.of(table, icc))
+    return votes
 
 
 def _chain(table: RepairTable, counts: VoteCounts, icc: float, alpha: Rate, beta: Rate) -> VoteFit:

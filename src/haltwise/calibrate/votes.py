@@ -108,7 +108,9 @@ class MixtureFit:
     """Whether EM came to rest."""
 
 
-def fit_mixture(counts: VoteCounts, *, icc: float = 0.0, prior: float = PRIOR) -> MixtureFit:
+def fit_mixture(
+    counts: VoteCounts, *, icc: float = 0.0, prior: float = PRIOR, tolerance: float = 1e-5
+) -> MixtureFit:
     """Fit rho0, rho1 and pi by EM; three starts a replicate, the best likelihood wins.
 
     Without any label the two components are told apart by J > 0; with labels, by the labels.
@@ -117,6 +119,7 @@ def fit_mixture(counts: VoteCounts, *, icc: float = 0.0, prior: float = PRIOR) -
         counts: the plans.
         icc: correlation of two votes on one plan, held fixed.
         prior: pseudo-count on each side of every probability; 0 is maximum likelihood.
+        tolerance: largest change of a logit in one EM step at which a fit has converged.
 
     Raises:
         InputError: there is no label and no plan has three votes: no mixture can be told apart.
@@ -126,7 +129,9 @@ def fit_mixture(counts: VoteCounts, *, icc: float = 0.0, prior: float = PRIOR) -
         require_three(int(counts.votes.max(initial=0)))
     starts = np.stack([_start(counts, quantile) for quantile in (0.25, 0.5, 0.75)], axis=1)
     replicates = len(starts)
-    maximum = maximise(_Step(counts, icc, prior), starts.reshape(replicates * 3, 3))
+    maximum = maximise(
+        _Step(counts, icc, prior), starts.reshape(replicates * 3, 3), tolerance=tolerance
+    )
     objective = maximum.objective.reshape(replicates, 3)
     best = np.arange(replicates) * 3 + objective.argmax(axis=1)
     return _oriented(counts, icc, maximum, best, labelled)
