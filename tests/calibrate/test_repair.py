@@ -143,6 +143,29 @@ def test_gated_record_says_beta_is_not_identified() -> None:
     assert document["identified"] is False and document["p_flip"] > 0.2
 
 
+def test_unlabelled_gated_loops_give_their_first_plans_only() -> None:
+    """Where a gated loop ends is a label in disguise: without labels only its first plan counts.
+
+    Loops that end when right, truth not recorded: taken at face value the chain would learn from
+    their ends that no valid plan is ever broken.
+    """
+    runs = simulate_repair(NoiseModel(0.3, 0.2, 0.3, 0.1, 0.5), 400, seed=1)
+    first = np.where(runs.valid.any(axis=1), runs.valid.argmax(axis=1), 5)
+    inside = np.arange(6) <= first[:, None]
+    table = RepairTable(
+        np.where(inside, runs.accepts, 0),
+        np.where(inside, 8, 0),
+        np.full((400, 6), UNKNOWN, np.int8),
+        first + 1,
+        np.arange(400),
+        np.ones(400, bool),
+    )
+    calibration = calibrate_repair(table)
+    assert calibration.fit.method == "em" and calibration.fit.votes.plans == 400
+    assert calibration.fit.rho0.low < 0.3 < calibration.fit.rho0.high
+    assert any("gated and carry no labels" in note for note in calibration.notes)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"), [({"eta": 0.0}, "eta"), ({"labelled_max": -1}, "labelled_max")]
 )

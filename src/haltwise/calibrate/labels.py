@@ -7,6 +7,7 @@ calibration would have seen that could afford so many labels and no more.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..record.repair_table import UNKNOWN, RepairTable
 from .dynamics import is_gated
@@ -32,18 +33,18 @@ def within_budget(
     hidden = int(transitions[beyond].sum())
     if not hidden:
         return table, 0
-    valid = np.where(beyond[:, None], np.int8(UNKNOWN), table.valid)
-    if not is_gated(table):
-        return table.relabelled(valid), hidden
-    later = beyond[:, None] & (np.arange(table.columns) > 0)
-    return (
-        RepairTable(
-            np.where(later, 0, table.accepts),
-            np.where(later, 0, table.votes),
-            valid,
-            np.where(beyond, 1, table.length),
-            table.cluster,
-            table.gated,
-        ),
-        hidden,
+    seen = table.relabelled(np.where(beyond[:, None], np.int8(UNKNOWN), table.valid))
+    return (first_plans_only(seen, beyond) if is_gated(table) else seen), hidden
+
+
+def first_plans_only(table: RepairTable, loops: npt.NDArray[np.bool_]) -> RepairTable:
+    """Return the table with nothing but the initial plan left of the picked ``loops``."""
+    later = loops[:, None] & (np.arange(table.columns) > 0)
+    return RepairTable(
+        np.where(later, 0, table.accepts),
+        np.where(later, 0, table.votes),
+        np.where(later, np.int8(UNKNOWN), table.valid),
+        np.where(loops, 1, table.length),
+        table.cluster,
+        table.gated,
     )

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..core.errors import ParameterError
 from ..record.policy_file import PolicyFile
-from ..record.repair_table import RepairTable
+from ..record.repair_table import UNKNOWN, RepairTable
 from ..stats.estimate import Estimate
 from .choose import AUTO, Choice, choose
 from .fit import METHODS, NoiseFit, fit_noise
-from .labels import LABELLED_MAX, within_budget
+from .labels import LABELLED_MAX, first_plans_only, within_budget
 from .sign import Sign, measure_sign
 
 SCHEMA = "haltwise.calibration/1"
@@ -77,6 +77,7 @@ class RepairCalibration:
             "n_valid": self.fit.n_valid,
             "p_flip": self.sign.p_flip,
             "identified": self.identified,
+            "decided": self.sign.decided,
             "policy": self.choice.policy,
             "why": self.choice.why,
             "notes": list(self.notes),
@@ -142,11 +143,15 @@ def calibrate_repair(
     if labelled_max < 0:
         raise ParameterError(f"labelled_max is at least 0; got {labelled_max!r}")
     rng = np.random.default_rng(seed)
-    seen, hidden = within_budget(table, labelled_max, rng)
+    # a gated loop without labels: where it ends is a label in disguise, and a wrong one to ignore
+    disguised = table.gated & (table.length > 1) & (table.valid == UNKNOWN).all(axis=1)
+    seen, hidden = within_budget(first_plans_only(table, disguised), labelled_max, rng)
     fit = fit_noise(seen, method=method, level=level)
     sign = _sign(fit, seen, eta, rng)
     choice = choose(policy, fit, sign, seen, eta=eta)
-    return RepairCalibration(fit, sign, choice, eta, len(table), _notes(fit, hidden, labelled_max))
+    return RepairCalibration(
+        fit, sign, choice, eta, len(table), _notes(fit, hidden, labelled_max, int(disguised.sum()))
+    )
 
 
 def _sign(fit: NoiseFit, table: RepairTable, eta: float, rng: np.random.Generator) -> Sign:
@@ -170,13 +175,17 @@ def _sign(fit: NoiseFit, table: RepairTable, eta: float, rng: np.random.Generato
     return max(cases, key=lambda sign: sign.p_flip)
 
 
-def _notes(fit: NoiseFit, hidden: int, labelled_max: int) -> tuple[str, ...]:
+def _notes(fit: NoiseFit, hidden: int, labelled_max: int, disguised: int) -> tuple[str, ...]:
     notes = [rate.estimate.note for rate in (fit.alpha, fit.beta) if not rate.estimate.defined]
     if fit.gated:
         notes.append("record some loops past their first valid plan to learn beta")
     if not fit.overdispersion.identified:
         notes.append(f"icc {fit.overdispersion.estimate.note}")
     notes += fit.notes
+    if disguised:
+        notes.append(
+            f"{disguised} loops are gated and carry no labels: only their initial plans are used"
+        )
     if hidden:
         notes.append(f"{hidden} labelled transitions beyond {labelled_max} were not looked at")
     return tuple(notes)
