@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "replay": "What would a stopping rule have done on these recorded loops?",
     "doctor": "What is installed, what is missing, and the line to type.",
     "serve": "Stop search loops of any agent, in front of any model API.",
+    "simulate": "What would each rule for repair loops deliver at this noise? Exact, no data.",
     "study": "Run the search study on live models, tune and analyse it.",
 }
 """Every command with its one-line help; ``cli/NAME.py`` holds its ``command``."""

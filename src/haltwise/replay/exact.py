@@ -7,7 +7,8 @@ the noise was estimated; the recorded loops of `haltwise.replay` play no part he
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.errors import ParameterError
@@ -40,7 +41,9 @@ class Evaluation:
     acceptance_by_round: tuple[float, ...]
     """Share of tasks whose plan most of its votes accept; what the loop itself would report."""
     error: float
-    """Bound on the error of validity; 0 where no beliefs had to be merged."""
+    """Bound on the error of validity."""
+    merged: bool
+    """Whether there were too many histories to follow each; `error` can be above 0 only then."""
     nodes: int
     """The largest number of different histories in a round."""
 
@@ -55,6 +58,7 @@ class Evaluation:
             "validity_by_round": list(self.validity_by_round),
             "acceptance_by_round": list(self.acceptance_by_round),
             "error": self.error,
+            "merged": self.merged,
         }
 
 
@@ -84,13 +88,38 @@ def evaluate(
     check_sizes(votes, rounds)
     if policy.kind == "search":
         raise ParameterError(f"{policy} is for search loops; name a rule for repair loops")
-    rule = policy.rule if isinstance(policy, SwitchingPolicy) else policy
+    rule = followed(policy)
     if isinstance(rule, ThresholdPolicy):
         follow = evaluate_recall if rule.recall else evaluate_threshold
         tally = follow(rule, noise, votes, rounds, limit)
     else:
         tally = evaluate_states(rule, noise, votes, rounds, limit)
     return _evaluation(policy, tally, votes, tau)
+
+
+def evaluate_all(
+    policies: Iterable[Policy],
+    noise: NoiseModel,
+    *,
+    votes: int = 8,
+    rounds: int = 5,
+    tau: float = 0.0,
+    limit: int = LIMIT,
+) -> list[Evaluation]:
+    """Return `evaluate` of each policy; rules that come down to the same one are followed once."""
+    known: dict[Policy, Evaluation] = {}
+    found = []
+    for policy in policies:
+        rule = followed(policy)
+        if rule not in known:
+            known[rule] = evaluate(rule, noise, votes=votes, rounds=rounds, tau=tau, limit=limit)
+        found.append(replace(known[rule], policy=str(policy)))
+    return found
+
+
+def followed(policy: Policy) -> Policy:
+    """Return the rule that ``policy`` comes down to: a switching policy's choice, else itself."""
+    return policy.rule if isinstance(policy, SwitchingPolicy) else policy
 
 
 def check_sizes(votes: int, rounds: int) -> None:
@@ -111,5 +140,6 @@ def _evaluation(policy: Policy, tally: Tally, votes: int, tau: float) -> Evaluat
         validity_by_round=tally.by_round(tally.valid, tally.running_valid),
         acceptance_by_round=tally.by_round(tally.accepted, tally.running_accepted),
         error=tally.error,
+        merged=tally.merged,
         nodes=tally.nodes,
     )

@@ -9,12 +9,14 @@ their mass bounds the error. METHODS section 2, "Exact evaluation".
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.noise import NoiseModel
 from ..core.policies.threshold import ThresholdPolicy
 from ..core.validity import log_odds
 from .exact_chain import (
     Array,
+    Flags,
     Tally,
     prior,
     repaired_odds,
@@ -59,9 +61,11 @@ def _forward(
         if k:
             mass = mass @ transition(noise, k)
             alpha, beta = policy.noise.alpha_at(k), policy.noise.beta_at(k)
-            low = repaired_odds(low, alpha, beta)
-            high = low if high is low else repaired_odds(high, alpha, beta)
-            low, high = np.minimum(low, high), np.maximum(low, high)
+            exact, ends = high is low, (low, high)
+            low = high = repaired_odds(ends[0], alpha, beta)
+            if not exact:
+                other = repaired_odds(ends[1], alpha, beta)
+                low, high = np.minimum(low, other), np.maximum(low, other)
         exact = high is low
         children = mass[:, None, :] * likelihood
         total = children.sum(axis=2)
@@ -85,6 +89,7 @@ def _forward(
         low, mass = low[go_on], children[go_on]
         high = low if exact else high[go_on]
         low, high, mass = _merged(low, high, mass, limit, cells)
+        tally.merged |= high is not low
         tally.nodes = max(tally.nodes, len(low))
     return tally
 
@@ -99,7 +104,7 @@ def _merged(
     order = np.argsort(low, kind="stable")
     low, mass = low[order], mass[order]
     high = low if same else high[order]
-    first = _starts(np.diff(low) > _EQUAL)
+    first = _starts(np.diff(np.nan_to_num(low, posinf=1e9, neginf=-1e9)) > _EQUAL)
     if len(first) > limit:
         inside = np.clip(low, -40.0, 40.0)
         width = (inside[-1] - inside[0]) / cells
@@ -112,5 +117,5 @@ def _merged(
     return merged, high, np.add.reduceat(mass, first, axis=0)
 
 
-def _starts(breaks: object) -> np.ndarray:  # type: ignore[type-arg]
-    return np.concatenate(([0], np.flatnonzero(breaks) + 1))
+def _starts(breaks: Flags) -> npt.NDArray[np.intp]:
+    return np.concatenate((np.zeros(1, dtype=np.intp), np.flatnonzero(breaks) + 1))

@@ -84,6 +84,8 @@ class Tally:
     """Probability of going on after round k with a newest plan that most votes accepted."""
     error: float = 0.0
     """Bound on the error of the validity, from merging nodes."""
+    merged: bool = False
+    """Whether different histories were merged, or cut off, for want of space."""
     nodes: int = 0
     """The largest number of nodes in a round."""
 

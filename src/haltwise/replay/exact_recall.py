@@ -150,11 +150,12 @@ def evaluate_recall(
         parent, count = np.nonzero(go_on & (nodes.mass @ likelihood.T > 0))
         if len(parent) > limit:
             # An older plan adds at most P(newest invalid); under a wrong model it may cost as well.
+            tally.merged = True
             later = stopped[k + 1 :]
             gain = later - newest_valid[k + 1 :]
             tally.error += float((gain if policy.noise == noise else later).sum())
             break
-        columns = np.concatenate((likelihood[count], majority[count, None]), axis=1)
+        columns = np.column_stack((likelihood[count], majority[count].astype(float)))
         nodes = nodes.after_votes(parent, odds[parent, count], columns)
     return tally
 
@@ -188,5 +189,6 @@ def _before(b: Array, alpha: float, beta: float) -> Array:
     """Return P(plan before the repair valid | plan after it invalid, valid), shape (n, 2)."""
     valid = np.stack((beta * b, (1.0 - beta) * b), axis=-1)
     invalid = np.stack(((1.0 - alpha) * (1.0 - b), alpha * (1.0 - b)), axis=-1)
-    total = valid + invalid
-    return np.divide(valid, total, out=np.full(total.shape, 0.5), where=total > 0)
+    total: Array = valid + invalid
+    ratio: Array = np.divide(valid, total, out=np.full(total.shape, 0.5), where=total > 0)
+    return ratio

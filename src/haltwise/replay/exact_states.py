@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..core.errors import InputError
 from ..core.noise import NoiseModel
@@ -55,7 +54,8 @@ def evaluate_states(
         for observation, weight in outcomes:
             children = _with_newest(mass * weight, 2 * observation.accepts > votes)
             alive = np.flatnonzero(children[:, 0].sum(axis=1) > 0)
-            sources, targets = [], []
+            sources: list[int] = []
+            targets: list[int] = []
             for source in alive.tolist():
                 state, decision = policy.step(states[source], observation)
                 if decision.stops or k == rounds:
@@ -119,14 +119,10 @@ def _deliver(tally: Tally, k: int, rows: Array, chosen: int) -> None:
 
 def _gathered(parts: list[tuple[Array, list[int], list[int]]], n: int) -> Array:
     """Add up the children of each new node."""
-    rows = parts[0][0].shape[1]
-    total = np.zeros((n, rows * 2))
+    total = np.zeros((n, *parts[0][0].shape[1:]))
     for children, sources, targets in parts:
-        if sources:
-            shape = (n, len(children))
-            add = sparse.csr_matrix((np.ones(len(sources)), (targets, sources)), shape)
-            total += add @ children.reshape(len(children), rows * 2)
-    return total.reshape(n, rows, 2)
+        np.add.at(total, targets, children[sources])
+    return total
 
 
 def _cut(
@@ -134,6 +130,7 @@ def _cut(
 ) -> tuple[list[State], Array]:
     """Let the least probable nodes deliver at once, so that ``limit`` are left."""
     probability = mass[:, 0].sum(axis=1)
+    tally.merged = True
     order = np.argsort(probability)
     tally.error += float(probability[order[:-limit]].sum())
     if tally.error > NEGLIGIBLE:
