@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 
-class ToolCall(NamedTuple):
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """A call that the agent made."""
 
     id: str | None
@@ -25,7 +26,7 @@ class ToolCall(NamedTuple):
     """As they were recorded: text or JSON."""
 
 
-class ToolResult(NamedTuple):
+class ToolResult(msgspec.Struct, frozen=True, gc=False):
     """What came back."""
 
     id: str | None
@@ -36,7 +37,7 @@ class ToolResult(NamedTuple):
     """The result as text."""
 
 
-class Message(NamedTuple):
+class Message(msgspec.Struct, frozen=True, gc=False):
     """One message: who spoke, what was said, called and returned."""
 
     role: str
@@ -97,42 +98,41 @@ _SILENT = {"thinking", "redacted_thinking", "reasoning", "tool_use", "tool_call"
 
 def read_message(item: Any) -> Message | None:
     """Return one message of any dialect; None for something that is no message."""
-    if not isinstance(item, dict):
+    if item.__class__ is not dict:
         return None
-    kind = item.get("type")
     role = item.get("role")
-    if isinstance(role, str):
+    if role.__class__ is str:
         role = _ROLES.get(role, role)
-    elif isinstance(kind, str):
+    else:
+        kind = item.get("type")
         if (nested := _langchain(item)) is not None:
             return read_message(nested)
+        if kind.__class__ is not str:
+            return None
         if kind in _ROLES or kind in ("user", "assistant", "system", "tool"):
             role = _ROLES.get(kind, kind)
         else:
             return _responses_item(kind, item)
-    else:
-        nested = _langchain(item)
-        return None if nested is None else read_message(nested)
-    content = item.get("parts", item.get("content"))
-    calls: list[ToolCall] = []
-    results: list[ToolResult] = []
+    content = item.get("content")
+    if content is None and "parts" in item:
+        content = item["parts"]
     if role in ("tool", "environment") or (role == "user" and "tool_call_ids" in item):
-        results = _tool_results(item)
-        return Message("tool", None, _NONE, results, None, None)
-    text: str | None
-    if isinstance(content, str) or content is None:
-        text = content
+        return Message("tool", None, _NONE, _tool_results(item, content))
+    if content is None or content.__class__ is str:
+        text, calls, results = content, _NONE, _NONE
     else:
+        calls, results = [], []
         text = _blocks(content, calls, results)
+    turn = None
     if role == "assistant":
-        calls.extend(_assistant_calls(item))
-        thought = item.get("reasoning_content") or item.get("reasoning")
-        if not text and isinstance(thought, str):
-            text = thought
-    turn = item.get("id") if role == "assistant" else None
-    return Message(
-        str(role), text or None, calls, results, turn if isinstance(turn, str) else None, None
-    )
+        if "tool_calls" in item or "function_call" in item:
+            calls = [*calls, *_assistant_calls(item)]
+        if not text and ("reasoning_content" in item or "reasoning" in item):
+            thought = item.get("reasoning_content") or item.get("reasoning")
+            text = thought if thought.__class__ is str else None
+        turn = item.get("id")
+        turn = turn if turn.__class__ is str else None
+    return Message(role, text or None, calls, results, turn)
 
 
 def read_messages(items: Iterable[Any]) -> list[Message]:
@@ -152,13 +152,13 @@ def _blocks(content: Any, calls: list[ToolCall], results: list[ToolResult]) -> s
     for part in parts:
         if isinstance(part, dict):
             kind = part.get("type")
-            name = kind if isinstance(kind, str) else ""
+            name = kind if kind.__class__ is str else ""
             if name in ("text", "output_text", "input_text"):
                 text = part.get("text", part.get("content"))
-                if isinstance(text, str):
-                    texts.append(text)
+                if text.__class__ is str:
+                    texts.append(str(text))
                 continue
-            if name in ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call"):
+            if name in _CALL_BLOCKS:
                 calls.append(_call(part))
                 continue
             if name.endswith("tool_result") or name == "tool_call_response":
@@ -181,6 +181,9 @@ def _blocks(content: Any, calls: list[ToolCall], results: list[ToolResult]) -> s
     return "\n".join(texts) if texts else None
 
 
+_CALL_BLOCKS = {"tool_use", "tool_call", "server_tool_use", "mcp_tool_use"}
+
+
 def _assistant_calls(item: dict[str, Any]) -> Iterator[ToolCall]:
     calls = item.get("tool_calls")
     if isinstance(calls, list):
@@ -194,46 +197,54 @@ def _assistant_calls(item: dict[str, Any]) -> Iterator[ToolCall]:
 
 def _call(call: dict[str, Any]) -> ToolCall:
     inner = call.get("function", call.get("custom"))
-    body = inner if isinstance(inner, dict) else call
-    name = body.get("name") or body.get("tool_name") or (inner if isinstance(inner, str) else None)
-    arguments = None
-    for key in ("arguments", "args", "input", "parameters"):
-        if body.get(key) is not None:
-            arguments = body[key]
-            break
-    return ToolCall(_id(call), name if isinstance(name, str) and name else "unknown", arguments)
+    body = inner if inner.__class__ is dict else call
+    name = body.get("name") or body.get("tool_name") or inner
+    arguments = body.get("arguments")
+    if arguments is None:
+        arguments = body.get("input", body.get("args", body.get("parameters")))
+    return ToolCall(_id(call), name if name.__class__ is str and name else "unknown", arguments)
 
 
 def _id(item: dict[str, Any]) -> str | None:
-    for key in ("call_id", "tool_call_id", "tool_use_id", "id"):
-        value = item.get(key)
-        if isinstance(value, str) and value:
-            return value
+    for key in _IDS:
+        if key in item:
+            value = item[key]
+            if value.__class__ is str and value:
+                return str(value)
     return None
 
 
+_IDS = ("tool_call_id", "call_id", "tool_use_id", "id")
+
+
 def _result(part: dict[str, Any]) -> ToolResult:
-    content = None
-    for key in ("content", "output", "response", "result", "outputs"):
-        if part.get(key) is not None:
-            content = part[key]
-            break
-    error = part.get("error")
+    content = part.get("content")
+    if content is None:
+        content = next((part[key] for key in _CONTENT if part.get(key) is not None), None)
+    text = content if content.__class__ is str else text_of(content) or ""
+    if "error" in part or "is_error" in part or "status" in part:
+        text = _failed(part, text)
     name = part.get("name") or part.get("function")
-    text = text_of(content) or ""
+    return ToolResult(_id(part), name if name.__class__ is str else None, text)
+
+
+_CONTENT = ("output", "response", "result", "outputs")
+
+
+def _failed(part: dict[str, Any], text: str) -> str:
+    """Return a result's text, marked as an error where its format says so beside the text."""
+    error = part.get("error")
     if isinstance(error, dict) and isinstance(error.get("message"), str):
-        text = f"{error.get('type', 'error')} error: {error['message']}\n{text}".rstrip()
-    elif isinstance(error, str) and error:
-        text = f"Error: {error}\n{text}".rstrip()
-    elif (part.get("is_error") is True or part.get("status") == "error") and text:
-        text = text if "rror" in text[:40] else f"Error: {text}"
-    return ToolResult(_id(part), name if isinstance(name, str) else None, text)
+        return f"{error.get('type', 'error')} error: {error['message']}\n{text}".rstrip()
+    if isinstance(error, str) and error:
+        return f"Error: {error}\n{text}".rstrip()
+    if text and (part.get("is_error") is True or part.get("status") == "error"):
+        return text if "rror" in text[:40] else f"Error: {text}"
+    return text
 
 
-def _tool_results(item: dict[str, Any]) -> list[ToolResult]:
-    ids = item.get("tool_call_ids")
-    content = item.get("content", item.get("parts"))
-    if isinstance(content, list):
+def _tool_results(item: dict[str, Any], content: Any) -> list[ToolResult]:
+    if content.__class__ is list:
         blocks = [
             _result(part)
             for part in content
@@ -243,10 +254,14 @@ def _tool_results(item: dict[str, Any]) -> list[ToolResult]:
         ]
         if blocks:
             return blocks
-    result = _result({"content": content, **item})
+        item = {**item, "content": content}
+    result = _result(item)
+    ids = item.get("tool_call_ids")
     if isinstance(ids, list) and ids and isinstance(ids[0], str):
-        return [ToolResult(ids[0], result.name, result.text)]
-    return [result if "tool_call_id" in item or "call_id" in item else result._replace(id=None)]
+        return [replace(result, id=ids[0])]
+    if "tool_call_id" in item or "call_id" in item:
+        return [result]
+    return [replace(result, id=None)]
 
 
 def _responses_item(kind: str, item: dict[str, Any]) -> Message | None:
@@ -271,12 +286,14 @@ def _responses_item(kind: str, item: dict[str, Any]) -> Message | None:
 
 def _langchain(item: dict[str, Any]) -> dict[str, Any] | None:
     """Return a LangChain message out of its serialised or dumped wrapping."""
-    if isinstance(item.get("kwargs"), dict) and isinstance(item.get("id"), list):
-        name = str(item["id"][-1]) if item["id"] else ""
-        if name in _ROLES:
-            return {**item["kwargs"], "role": _ROLES[name], "type": None}
-    if isinstance(item.get("data"), dict) and item.get("type") in _ROLES:
-        return {**item["data"], "role": _ROLES[item["type"]], "type": None}
+    inner = item.get("kwargs")
+    if isinstance(inner, dict) and isinstance(item.get("id"), list):
+        role = _ROLES.get(str(item["id"][-1]) if item["id"] else "")
+        if role is not None:
+            return {**inner, "role": role, "type": None}
+    inner, kind = item.get("data"), item.get("type")
+    if isinstance(inner, dict) and isinstance(kind, str) and kind in _ROLES:
+        return {**inner, "role": _ROLES[kind], "type": None}
     return None
 
 
@@ -298,13 +315,20 @@ def written_call(text: str) -> ToolCall | None:
         line = action.group(1).strip()
         if (given := _INPUT.search(text, action.end())) is not None:
             return ToolCall(None, line, given.group(1).strip())
-        if (shaped := _BRACKETS.fullmatch(line)) is not None:
-            return ToolCall(None, shaped.group(1), shaped.group(2))
-        word = _WORD.match(line)
-        return ToolCall(None, word.group() if word else "unknown", line)
+        return written_action(line)
     if (code := _CODE.search(text)) is not None:
         return ToolCall(None, code.group(1) or "code", code.group(2).strip())
     return None
+
+
+def written_action(text: str) -> ToolCall:
+    """Return the call in ``search[x]`` or ``search(x)``; a bare word has no arguments."""
+    if (shaped := _BRACKETS.fullmatch(text)) is not None:
+        return ToolCall(None, shaped.group(1), shaped.group(2))
+    word = _WORD.match(text)
+    if word is None:
+        return ToolCall(None, "unknown", text or None)
+    return ToolCall(None, word.group(), None if word.end() == len(text) else text)
 
 
 def _text_agent(messages: list[Message]) -> Iterator[Message]:
@@ -325,6 +349,6 @@ def _text_agent(messages: list[Message]) -> Iterator[Message]:
             and _observation(following.text)
         ):
             call = written_call(message.text or "") or ToolCall(None, "unknown", None)
-            yield message._replace(calls=[call])
+            yield replace(message, calls=[call])
         else:
             yield message

@@ -26,8 +26,7 @@ MODEL = ("model", "model_name", "model_name_or_path", "agent_model")
 def first_of(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
     """Return the first value under ``keys`` that is there and not null."""
     for key in keys:
-        value = record.get(key)
-        if value is not None:
+        if key in record and (value := record[key]) is not None:
             return value
     return None
 
@@ -54,7 +53,7 @@ def digest(text: str | bytes | memoryview) -> str:
     """Return a short name made of a text."""
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogatepass")
-    return digest_bytes(bytes(text)).hex()
+    return digest_bytes(text).hex()
 
 
 def episode_of(

@@ -17,7 +17,7 @@ Digests = NDArray[np.uint64]
 _EMPTY = 64
 
 
-def digest_bytes(name: bytes) -> bytes:
+def digest_bytes(name: bytes | memoryview) -> bytes:
     """Return the 8-byte digest of a name as bytes (little-endian)."""
     return blake2b(name, digest_size=8).digest()
 

@@ -16,7 +16,7 @@ SCHEMA_VERSION = 1
 """Version of the episode format that this package writes; older ones are read."""
 
 
-class AnswerNow(msgspec.Struct, frozen=True, omit_defaults=True):
+class AnswerNow(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the agent answered when an answer was forced on a copy of the conversation."""
 
     answer: str | None = None
@@ -25,7 +25,7 @@ class AnswerNow(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether it was right; None when it was not graded."""
 
 
-class Beliefs(msgspec.Struct, frozen=True, omit_defaults=True):
+class Beliefs(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the agent said of itself on a copy of the conversation."""
 
     answer_now: float | None = None
@@ -36,7 +36,7 @@ class Beliefs(msgspec.Struct, frozen=True, omit_defaults=True):
     """How useful it found the last result, from 1 (not at all) to 5."""
 
 
-class Call(msgspec.Struct, frozen=True, omit_defaults=True):
+class Call(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One of several tool calls that an agent made side by side in one turn."""
 
     action: str
@@ -47,7 +47,7 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the tool returned; None where no result was recorded for this call."""
 
 
-class SearchStep(msgspec.Struct, frozen=True, omit_defaults=True):
+class SearchStep(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One action of a search loop: a tool call with its result, or the final answer."""
 
     t: int
@@ -76,7 +76,7 @@ class SearchStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the user said between the step before and this one; None where the user was silent."""
 
 
-class RepairStep(msgspec.Struct, frozen=True, omit_defaults=True):
+class RepairStep(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One round of a verify-repair loop: a candidate and the votes on it."""
 
     round: int
@@ -101,7 +101,7 @@ class RepairStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """Exact probability that a vote accepts, in [0, 1], where the verifier could tell it."""
 
 
-class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """How an episode ended."""
 
     success: bool | None = None
@@ -118,7 +118,9 @@ def _current() -> int:
     return SCHEMA_VERSION
 
 
-class Episode(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind"):
+class Episode(
+    msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False, tag_field="kind"
+):
     """What both kinds of loop have in common; use `SearchEpisode` or `RepairEpisode`."""
 
     schema_version: int = msgspec.field(default_factory=_current)
@@ -154,7 +156,7 @@ class Episode(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag
     """What a reader of this episode must know, such as what its format did not carry."""
 
 
-class SearchEpisode(Episode, frozen=True, omit_defaults=True, kw_only=True, tag="search"):
+class SearchEpisode(Episode, frozen=True, omit_defaults=True, kw_only=True, gc=False, tag="search"):
     """A search loop."""
 
     budget: int | None = None
@@ -162,7 +164,7 @@ class SearchEpisode(Episode, frozen=True, omit_defaults=True, kw_only=True, tag=
     steps: list[SearchStep] = []
 
 
-class RepairEpisode(Episode, frozen=True, omit_defaults=True, kw_only=True, tag="repair"):
+class RepairEpisode(Episode, frozen=True, omit_defaults=True, kw_only=True, gc=False, tag="repair"):
     """A verify-repair loop."""
 
     budget: int | None = None

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from ..core.events import Usage
 from .chat import Message, ToolCall, ToolResult
 from .conversation import add_usage
@@ -74,7 +76,11 @@ class Trace:
         )
         spoken = any(span.inputs or span.outputs for span in ordered)
         told = spoken and any(m.role == "user" for s in ordered for m in s.inputs)
-        made = list(_conversation(ordered))
+        if spoken and not any(span.outputs for span in ordered):
+            longest = max(ordered, key=lambda span: len(span.inputs))
+            made = list(longest.inputs)
+        else:
+            made = list(_conversation(ordered))
         if self.question and not told:
             made.insert(0, Message("user", self.question, [], []))
         if self.answer and not (made and made[-1].role == "assistant" and made[-1].text):
@@ -91,7 +97,7 @@ def _conversation(spans: Iterable[Span]) -> Iterator[Message]:
     for span in spans:
         if span.kind == "llm":
             given = [m for m in span.inputs if m.role == "user" and m.text]
-            yield from (m._replace(calls=[], results=[]) for m in given[users:])
+            yield from (replace(m, calls=[], results=[]) for m in given[users:])
             users = max(users, len(given))
             for message in span.inputs:
                 late = [
@@ -107,7 +113,7 @@ def _conversation(spans: Iterable[Span]) -> Iterator[Message]:
                 calls = [call for call in message.calls if call.id is None or call.id not in asked]
                 asked.update(call.id for call in calls if call.id is not None)
                 waiting.extend(calls)
-                yield message._replace(calls=calls, time=span.start)
+                yield replace(message, calls=calls, time=span.start)
         elif span.kind == "tool" and span.call is not None:
             known = _waiting(span.call, waiting, asked)
             if known is None:

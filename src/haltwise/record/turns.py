@@ -8,8 +8,9 @@ and no file.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from .chat import Message, ToolCall, ToolResult
 from .episode import Call, SearchStep
@@ -22,8 +23,7 @@ TRIMMED = "{} result(s) without their call: the history was cut before it was re
 UNANSWERED = "{} call(s) without a result"
 
 
-@dataclass
-class Loop:
+class Loop(msgspec.Struct, frozen=True, gc=False):
     """What the messages of one conversation amount to."""
 
     steps: list[SearchStep]
@@ -38,8 +38,7 @@ class Loop:
     """What is missing."""
 
 
-@dataclass
-class _Turn:
+class _Turn(msgspec.Struct, gc=False):
     calls: list[ToolCall]
     results: list[str | None]
     thought: str | None
@@ -47,7 +46,7 @@ class _Turn:
     id: str | None
     time: float | None
     open: bool = True
-    waiting: int = field(default=0)
+    waiting: int = 0
 
 
 def loop_of(messages: Iterable[Message]) -> Loop:
@@ -60,70 +59,74 @@ def loop_of(messages: Iterable[Message]) -> Loop:
     answer: str | None = None
     orphans = 0
     begun: float | None = None
+    turn: _Turn | None = None
     for message in messages:
-        if message.time is not None and begun is None:
+        text, calls, results = message.text, message.calls, message.results
+        if begun is None:
             begun = message.time
-        if message.calls:
-            turn = turns[-1] if turns else None
-            if turn is None or not _continues(turn, message):
-                thought = "\n".join(part for part in (said, message.text) if part) or None
+        if calls:
+            if turn is None or not _continues(turn, message.turn):
+                thought = text if said is None else said if text is None else f"{said}\n{text}"
                 turn = _Turn([], [], thought, asked, message.turn, message.time)
                 turns.append(turn)
                 asked = None
             said = answer = None
-            for call in message.calls:
+            for call in calls:
                 if call.id is not None:
                     pending[call.id] = (turn, len(turn.calls))
                 turn.calls.append(call)
                 turn.results.append(None)
-        elif message.role == "assistant" and message.text:
-            said = answer = message.text
-            if turns:
-                turns[-1].open = turns[-1].open and turns[-1].id == message.turn is not None
-        for result in message.results:
+        elif text and message.role == "assistant":
+            said = answer = text
+            if turn is not None:
+                turn.open = turn.open and turn.id == message.turn is not None
+        if results:
             said = answer = None
-            if not _place(result, turns, pending):
-                orphans += 1
-                call = ToolCall(result.id, result.name or "unknown", None)
-                turns.append(_Turn([call], [result.text], None, asked, None, message.time, False))
-                asked = None
-            turns[-1].open = False
-        if message.role == "user" and message.text:
+            for result in results:
+                if not _place(result, turn, pending):
+                    orphans += 1
+                    call = ToolCall(result.id, result.name or "unknown", None)
+                    turn = _Turn([call], [result.text], None, asked, None, message.time)
+                    turns.append(turn)
+                    asked = None
+            if turn is not None:
+                turn.open = False
+        if text and message.role == "user":
             if question is None:
-                question = message.text
+                question = text
             else:
-                asked = message.text if asked is None else f"{asked}\n{message.text}"
-            if turns:
-                turns[-1].open = False
-                turns[-1].id = None
+                asked = text if asked is None else f"{asked}\n{text}"
+            if turn is not None:
+                turn.open, turn.id = False, None
             said = None
     return _finished(turns, question, answer, asked, orphans, begun)
 
 
-def _continues(turn: _Turn, message: Message) -> bool:
-    if message.turn is not None and turn.id is not None:
-        return turn.id == message.turn
+def _continues(turn: _Turn, reply: str | None) -> bool:
+    """Whether calls belong to the turn before them: the same reply, or nothing in between."""
+    if reply is not None and turn.id is not None:
+        return turn.id == reply
     return turn.open
 
 
-def _place(result: ToolResult, turns: list[_Turn], pending: dict[str, tuple[_Turn, int]]) -> bool:
+def _place(result: ToolResult, turn: _Turn | None, pending: dict[str, tuple[_Turn, int]]) -> bool:
     """Give a result to its call; return whether there is one that still waits for it."""
     if result.id is not None:
         found = pending.get(result.id)
-        if found is not None:
-            turn, position = found
-            before = turn.results[position]
-            turn.results[position] = result.text if before is None else f"{before}\n{result.text}"
-            return True
+        if found is None:
+            return False
+        turn, position = found
+        before = turn.results[position]
+        turn.results[position] = result.text if before is None else f"{before}\n{result.text}"
+        return True
+    if turn is None:
         return False
-    if not turns:
-        return False
-    turn = turns[-1]
-    while turn.waiting < len(turn.results) and turn.results[turn.waiting] is not None:
+    results = turn.results
+    while turn.waiting < len(results) and results[turn.waiting] is not None:
         turn.waiting += 1
-    if turn.waiting == len(turn.results):
+    if turn.waiting == len(results):
         return False
-    turn.results[turn.waiting] = result.text
+    results[turn.waiting] = result.text
     return True
 
 
@@ -137,14 +140,15 @@ def _finished(
 ) -> Loop:
     steps: list[SearchStep] = []
     unanswered = 0
-    for number, turn in enumerate(turns):
-        last = number == len(turns) - 1 and answer is None
-        final = last and len(turn.calls) == 1 and _finishes(turn.calls[0], turn.results[0])
-        if final:
-            answer = _answer_in(turn.calls[0].arguments)
-        else:
-            unanswered += sum(result is None for result in turn.results)
-        steps.append(_step(number + 1, turn, begun, final))
+    for number, turn in enumerate(turns, 1):
+        final = False
+        if number == len(turns) and answer is None and len(turn.calls) == 1:
+            final = _finishes(turn.calls[0], turn.results[0])
+            if final:
+                answer = _answer_in(turn.calls[0].arguments)
+        if not final:
+            unanswered += turn.results.count(None)
+        steps.append(_step(number, turn, begun, final))
     ended = bool(steps) and steps[-1].action == "answer"
     if answer is not None and not ended and steps:
         steps.append(SearchStep(len(steps) + 1, "answer", asked=asked))

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...core.events import Usage
 from ..chat import Message, read_message
 from ..clock import seconds
@@ -116,7 +118,7 @@ def _take(session: _Session, value: dict[str, Any]) -> None:
         if value.get("isMeta") is True or read.text.startswith(_NOISE):
             return
     session.interrupted = False
-    session.messages.append(read._replace(time=seconds(value.get("timestamp"))))
+    session.messages.append(replace(read, time=seconds(value.get("timestamp"))))
 
 
 def _episode(session: str, chain: str | None, known: _Session, other: int) -> SearchEpisode:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ...core.events import Usage
 from ..chat import Message, ToolResult, read_message
@@ -99,7 +100,7 @@ def _message(payload: dict[str, Any], stamp: Any) -> Message | None:
     if message.role == "user" and (message.text or "").lstrip().startswith(_NOISE):
         return None
     results = [_output(result) for result in message.results]
-    return message._replace(results=results, time=seconds(stamp))
+    return replace(message, results=results, time=seconds(stamp))
 
 
 def _output(result: ToolResult) -> ToolResult:
@@ -111,7 +112,7 @@ def _output(result: ToolResult) -> ToolResult:
     except (msgspec.DecodeError, RecursionError):
         return result
     output = inner.get("output")
-    return result._replace(text=output) if isinstance(output, str) else result
+    return replace(result, text=output) if isinstance(output, str) else result
 
 
 reader = Codex()

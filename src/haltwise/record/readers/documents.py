@@ -6,7 +6,7 @@ Records come as raw bytes, one at a time. Ignorant of what they hold.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -19,7 +19,7 @@ _array = msgspec.json.Decoder(list[msgspec.Raw])
 _any = msgspec.json.Decoder()
 
 
-class Item(NamedTuple):
+class Item(msgspec.Struct, frozen=True, gc=False):
     """One record as it stands in the file."""
 
     line: int | None
@@ -87,12 +87,13 @@ def items(source: Source, record: str) -> Iterator[Item | Skip]:
 
 def decoded(source: Source, record: str) -> Iterator[tuple[Item, Any] | Skip]:
     """Yield every record of `items` with its decoded value, or a skip."""
+    decode = _any.decode
     for item in items(source, record):
         if isinstance(item, Skip):
             yield item
             continue
         try:
-            value = _any.decode(item.data)
+            value = decode(item.data)
         except DECODE_ERRORS as error:
             yield item.skip(source, reason_of(error, record))
         else:

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ..archive import read_member
-from ..chat import read_messages
+from ..chat import Message, read_messages
 from ..conversation import add_usage, digest, episode_of, name_of, usage_of
 from ..episode import SearchEpisode
 from ..skip import Skip
@@ -85,13 +86,13 @@ def _archive(source: Source) -> Iterator[Found | Skip]:
             members = {info.filename: info for info in archive.infolist()}
         except (zipfile.BadZipFile, OSError, ValueError, zlib.error) as error:
             raise SourceError(f"is not an archive that can be read: {error}") from error
-        header = _header(archive, file, members)
+        header = _header(file, members)
         names = sorted(name for name in members if _SAMPLE.fullmatch(name))
         if not names:
             raise SourceError("is an Inspect log without finished samples")
         for name in names:
             try:
-                sample = _decode(read_member(archive, file, members[name]))
+                sample = _decode(read_member(file, members[name]))
             except SourceError as error:
                 yield source.skip(None, f"{name} {error}")
                 continue
@@ -105,13 +106,11 @@ def _archive(source: Source) -> Iterator[Found | Skip]:
                 yield None, made
 
 
-def _header(
-    archive: zipfile.ZipFile, file: IO[bytes], members: dict[str, zipfile.ZipInfo]
-) -> dict[str, Any]:
+def _header(file: IO[bytes], members: dict[str, zipfile.ZipInfo]) -> dict[str, Any]:
     for name in _HEADERS:
         if name in members:
             try:
-                header = _decode(read_member(archive, file, members[name]))
+                header = _decode(read_member(file, members[name]))
             except (SourceError, *DECODE_ERRORS):
                 continue
             if isinstance(header, dict) and isinstance(header.get("eval"), dict):
@@ -131,13 +130,12 @@ def _sample(sample: Any, header: dict[str, Any]) -> SearchEpisode | str:
     messages = sample.get("messages")
     if not isinstance(messages, list):
         return f"is not {RECORD}: messages is no list"
+    spoken = read_messages(messages)
     attachments = sample.get("attachments")
     if isinstance(attachments, dict) and attachments:
-        try:
-            messages = _resolved(messages, attachments, [_MAX_EXPANDED])
-        except RecursionError:
-            return f"is not {RECORD}: its JSON is nested too deeply"
-        if messages is None:
+        store = _Attachments(attachments)
+        spoken = [store.into(message) for message in spoken]
+        if store.budget < 0:
             return f"grows beyond {_MAX_EXPANDED >> 20} MB with its attachments"
     task = name_of(header.get("task")) or "task"
     number = name_of(sample.get("id")) or digest(repr(sample.get("input")))
@@ -152,7 +150,7 @@ def _sample(sample: Any, header: dict[str, Any]) -> SearchEpisode | str:
     limit = sample.get("limit")
     kind = limit.get("type") if isinstance(limit, dict) else None
     return episode_of(
-        read_messages(messages),
+        spoken,
         {},
         number.encode(),
         task=f"{task}/{number}",
@@ -184,31 +182,48 @@ def _success(scores: Any) -> tuple[bool | None, str | None]:
     return None, "no score says right or wrong" if scores else None
 
 
-def _resolved(value: Any, attachments: dict[str, Any], budget: list[int]) -> Any:
-    """Return ``value`` with every attachment put back; None once ``budget`` is used up.
+class _Attachments:
+    """Puts long texts back where Inspect left a reference, up to a number of characters.
 
-    An attachment is put in as it is: what it refers to itself is not followed.
+    A text is put in as it is: what it refers to itself is not followed.
     """
-    if isinstance(value, str):
-        if "://" not in value:
+
+    def __init__(self, texts: dict[str, Any]) -> None:
+        self._texts = texts
+        self.budget = _MAX_EXPANDED
+
+    def into(self, message: Message) -> Message:
+        """Return the message with its references resolved."""
+        text = message.text
+        if text is not None and "://" in text:
+            text = self._text(text)
+        calls = [replace(call, arguments=self._value(call.arguments)) for call in message.calls]
+        results = [
+            result if "://" not in result.text else replace(result, text=self._text(result.text))
+            for result in message.results
+        ]
+        return replace(message, text=text, calls=calls, results=results)
+
+    def _text(self, text: str) -> str:
+        return _ATTACHED.sub(self._fetch, text)
+
+    def _fetch(self, match: re.Match[str]) -> str:
+        found = self._texts.get(match.group(1) or match.group(2))
+        if not isinstance(found, str):
+            return match.group()
+        self.budget -= len(found)
+        return found if self.budget >= 0 else ""
+
+    def _value(self, value: Any, depth: int = 0) -> Any:
+        if isinstance(value, str):
+            return self._text(value) if "://" in value else value
+        if depth > 50:
             return value
-
-        def fetch(match: re.Match[str]) -> str:
-            found = attachments.get(match.group(1) or match.group(2))
-            if not isinstance(found, str):
-                return match.group()
-            budget[0] -= len(found)
-            return found if budget[0] >= 0 else ""
-
-        text = _ATTACHED.sub(fetch, value)
-        return None if budget[0] < 0 else text
-    if isinstance(value, list):
-        items = [_resolved(item, attachments, budget) for item in value]
-        return None if budget[0] < 0 else items
-    if isinstance(value, dict):
-        pairs = {key: _resolved(item, attachments, budget) for key, item in value.items()}
-        return None if budget[0] < 0 else pairs
-    return value
+        if isinstance(value, list):
+            return [self._value(item, depth + 1) for item in value]
+        if isinstance(value, dict):
+            return {key: self._value(item, depth + 1) for key, item in value.items()}
+        return value
 
 
 reader = InspectLog()

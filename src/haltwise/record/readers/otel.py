@@ -8,6 +8,7 @@ spans of a file are held until it ends, for a trace may be anywhere in it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -32,6 +33,8 @@ _EVENTS = {
     "gen_ai.tool.message": "tool",
     "gen_ai.choice": "assistant",
 }
+_REPLIES = ("llm.output_messages.", "gen_ai.completion.")
+_NUMBERED = ("llm.input_messages.", "gen_ai.prompt.", *_REPLIES)
 _LLM = {"chat", "text_completion", "generate_content", "completion", "LLM"}
 _TOOL = {"execute_tool", "TOOL", "RETRIEVER"}
 
@@ -159,14 +162,10 @@ def _read_model(made: Span, attributes: dict[str, Any], events: Any) -> None:
     made.usage = None if counts == [None, None] else Usage(1, *counts)
     made.inputs = _listed(_get(attributes, "gen_ai.input.messages", "gen_ai.prompt"))
     made.outputs = _listed(_get(attributes, "gen_ai.output.messages", "gen_ai.completion"))
-    for prefix, into in (
-        ("llm.input_messages.", made.inputs),
-        ("llm.output_messages.", made.outputs),
-        ("gen_ai.prompt.", made.inputs),
-        ("gen_ai.completion.", made.outputs),
-    ):
-        if not into:
-            into.extend(read_messages(_numbered(attributes, prefix)))
+    if not made.inputs or not made.outputs:
+        given, replied = _numbered(attributes)
+        made.inputs = made.inputs or read_messages(given)
+        made.outputs = made.outputs or read_messages(replied)
     for event in events if isinstance(events, list) else ():
         if isinstance(event, dict):
             _read_event(made, event)
@@ -288,39 +287,58 @@ def _listed(value: Any) -> list[Message]:
     return read_messages(parsed) if isinstance(parsed, list) else []
 
 
-def _numbered(attributes: dict[str, Any], prefix: str) -> list[Any]:
-    """Return what attributes such as ``llm.input_messages.0.message.role`` spell out."""
-    tree: dict[str, Any] = {}
+def _numbered(attributes: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the messages sent and those replied that numbered attributes spell out.
+
+    OpenInference writes ``llm.input_messages.0.message.role``, Traceloop ``gen_ai.prompt.0.role``.
+    """
+    messages: dict[tuple[bool, int], dict[str, Any]] = {}
+    calls: dict[tuple[bool, int, str], dict[str, Any]] = {}
     for key, value in attributes.items():
-        if not key.startswith(prefix):
+        place = _place(key)
+        if place is None:
             continue
-        at = tree
-        *path, last = key[len(prefix) :].split(".")[:12]
-        for part in path:
-            inner = at.get(part)
-            if not isinstance(inner, dict):
-                inner = at[part] = {}
-            at = inner
-        at[last] = value
-    messages = _unnumbered(tree)
-    if not isinstance(messages, list):
-        return []
-    return [
-        m["message"] if isinstance(m, dict) and isinstance(m.get("message"), dict) else m
-        for m in messages
-    ]
+        which, name, call, field = place
+        message = messages.get(which)
+        if message is None:
+            message = messages[which] = {}
+        if call is not None:
+            made = calls.get((*which, call))
+            if made is None:
+                made = calls[*which, call] = {}
+                message.setdefault("tool_calls", []).append(made)
+            made[field] = value
+        elif name == "contents":
+            before = message.get("content")
+            message["content"] = value if before is None else f"{before}\n{value}"
+        else:
+            message[name] = value
+    ordered = sorted(messages)
+    return (
+        [messages[which] for which in ordered if not which[0]],
+        [messages[which] for which in ordered if which[0]],
+    )
 
 
-def _unnumbered(tree: Any) -> Any:
-    """Return nested mappings with numbers for keys as lists, and wrapped tool calls unwrapped."""
-    if not isinstance(tree, dict):
-        return tree
-    if tree and all(key.isdecimal() and len(key) < 9 for key in tree):
-        ordered = sorted(tree.items(), key=lambda pair: int(pair[0]))
-        return [_unnumbered(value) for _, value in ordered]
-    made = {key: _unnumbered(value) for key, value in tree.items()}
-    inner = made.get("tool_call", made.get("message_content"))
-    return inner if len(made) == 1 and isinstance(inner, dict) else made
+@lru_cache(maxsize=1 << 14)
+def _place(key: str) -> tuple[tuple[bool, int], str, str | None, str] | None:
+    """Return where an attribute belongs: (reply?, message), field, and for a call its number.
+
+    Remembered, for the same keys come back in every span.
+    """
+    if not key.startswith(_NUMBERED):
+        return None
+    path = key.split(".")
+    if len(path) < 4 or not path[2].isdecimal() or len(path[2]) > 9:
+        return None
+    which = (key.startswith(_REPLIES), int(path[2]))
+    at = 4 if path[3] == "message" and len(path) > 4 else 3
+    name, last = path[at], path[-1]
+    if name == "tool_calls" and len(path) > at + 2:
+        return which, name, path[at + 1], last
+    if name == "contents":
+        return (which, name, None, last) if last == "text" else None
+    return (which, name, None, last) if len(path) == at + 1 else None
 
 
 reader = Otel()

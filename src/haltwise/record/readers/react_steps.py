@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..chat import Message, ToolCall, ToolResult, text_of, written_call
+from msgspec.structs import replace
+
+from ..chat import Message, ToolCall, ToolResult, text_of, written_action
 from ..conversation import TASK, episode_of, first_of, name_of
 from ..skip import Skip
 from ..source import Source
@@ -62,10 +64,11 @@ class ReactSteps:
 
 
 def _messages(step: dict[str, Any]) -> Iterator[Message]:
-    thought = first_of(step, _THOUGHT)
+    thought = step["thought"] if "thought" in step else first_of(step, _THOUGHT)
+    thought = thought if isinstance(thought, str) else None
     action = step.get("action")
-    if isinstance(action, str) and action.strip():
-        call = written_call(f"Action: {action.strip()}") or ToolCall(None, action.strip(), None)
+    if isinstance(action, str) and (written := action.strip()):
+        call = written_action(written)
     elif isinstance(action, dict):
         name = first_of(action, ("name", "tool", "action"))
         call = ToolCall(
@@ -74,13 +77,13 @@ def _messages(step: dict[str, Any]) -> Iterator[Message]:
             first_of(action, ("arguments", "args", "input", "action_input")),
         )
     else:
-        text = thought if isinstance(thought, str) else None
-        yield Message("assistant", text, [], [])
+        yield Message("assistant", thought, [], [])
         return
     if call.arguments is None and step.get("action_input") is not None:
-        call = call._replace(arguments=step["action_input"])
-    yield Message("assistant", thought if isinstance(thought, str) else None, [call], [])
-    result = text_of(first_of(step, _RESULT))
+        call = replace(call, arguments=step["action_input"])
+    yield Message("assistant", thought, [call], [])
+    given = step["observation"] if "observation" in step else first_of(step, _RESULT)
+    result = given if isinstance(given, str) else text_of(given)
     if result is not None:
         yield Message("tool", None, [], [ToolResult(None, None, result)])
 

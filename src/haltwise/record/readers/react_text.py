@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import msgspec
+from msgspec.structs import replace
 
-from ..chat import Message, ToolCall, ToolResult, written_call
+from ..chat import Message, ToolResult, written_action
 from ..conversation import digest
 from ..episode import Outcome, SearchEpisode
 from ..skip import Skip
@@ -127,12 +128,12 @@ def _episode(log: _Log, positions: Counter[str]) -> SearchEpisode:
         elif name == _THOUGHT:
             thought = text
         elif name == _ACTION:
-            call = written_call(f"Action: {text}") or ToolCall(None, text or "unknown", None)
+            call = written_action(text)
             messages.append(Message("assistant", thought, [call], []))
             thought = None
         elif name == b"Action Input" and messages and messages[-1].calls:
             call = messages[-1].calls[0]
-            messages[-1] = messages[-1]._replace(calls=[call._replace(arguments=text)])
+            messages[-1] = replace(messages[-1], calls=[replace(call, arguments=text)])
         elif name == _RESULT:
             messages.append(Message("tool", None, [], [ToolResult(None, None, text)]))
             if text.startswith("Answer is "):

@@ -10,7 +10,10 @@ verifier always agreed on them: then it had been shown no evidence.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
+
+from msgspec.structs import replace
 
 from ..conversation import digest, name_of
 from ..episode import Outcome, RepairEpisode, RepairStep
@@ -62,8 +65,8 @@ class Votes:
             elif not _undecided(value):
                 yield item.line, made
             else:
-                held.append((item._replace(data=b""), made))
-                unanimous = unanimous and all(_word(v) in _UNDECIDED for v in _listed(value))
+                held.append((replace(item, data=b""), made))
+                unanimous = unanimous and all(_said(v) in _UNDECIDED for v in _listed(value))
                 if len(held) > _HELD:
                     unanimous = False
                     yield from ((kept.line, episode) for kept, episode in held)
@@ -126,17 +129,22 @@ def _listed(value: dict[str, Any]) -> Any:
     return None
 
 
-def _word(value: Any) -> str:
+@lru_cache(maxsize=1024)
+def _word(value: str | int | float | bool) -> str:
     return str(value).strip().lower()
 
 
+def _said(value: Any) -> str:
+    return _word(value) if isinstance(value, (str, int, float)) else ""
+
+
 def _accepted(value: Any) -> bool | None:
-    word = _word(value)
+    word = _said(value)
     return True if word in _ACCEPT else False if word in _REJECT else None
 
 
-def _undecided(value: Any) -> bool:
-    return any(_word(value.get(key)) in _UNDECIDED for key in _TRUTH)
+def _undecided(value: dict[str, Any]) -> bool:
+    return any(key in value and _said(value[key]) in _UNDECIDED for key in _TRUTH)
 
 
 reader = Votes()
