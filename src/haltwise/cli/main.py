@@ -17,6 +17,7 @@ from .lazy import LazyGroup
 COMMANDS: dict[str, str] = {
     "audit": "What do the agents in these traces do with their own verdicts?",
     "calibrate": "Fit the noise of recorded loops and write the rule it supports.",
+    "convert": "Any traces into one file of episodes, Parquet or JSON lines.",
     "demo": "The tour: audit simulated agents and read the report.",
     "replay": "What would a stopping rule have done on these recorded loops?",
     "doctor": "What is installed, what is missing, and the line to type.",

@@ -86,7 +86,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file beside ``path`` that takes its name once it is whole and on disk.
 
     Raises:
-        InputError: the folder cannot be written to.
+        InputError: the file cannot be written there.
     """
     target = Path(path)
     try:
@@ -101,9 +101,12 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError):
+            reason = error.strerror or error
+            raise InputError(f"{target} cannot be written: {reason}") from error
         raise
 
 

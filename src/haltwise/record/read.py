@@ -44,6 +44,24 @@ def read(
         yield item if isinstance(item, Skip) else item[1]
 
 
+def episodes_with_lines(shard: Shard) -> Iterator[Found | Skip]:
+    """Read one part: (line in its file, episode) or skip; duplicates within it are skips.
+
+    Lines are counted from the top of the file; None in a file that is no list of lines.
+    """
+    seen = DigestSet()
+    for opened in _opened(shard, None):
+        if isinstance(opened, Skip):
+            yield opened
+            continue
+        before = opened[1].lines_before
+        for item in _episodes(*opened, seen):
+            if isinstance(item, Skip) or item[0] is None:
+                yield item
+            else:
+                yield item[0] + before, item[1]
+
+
 def read_outlines(
     paths: Paths,
     format: str | None = None,

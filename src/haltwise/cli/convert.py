@@ -1,0 +1,60 @@
+"""``haltwise convert``: traces of any format into one file of episodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .output import note, print_json, print_skips
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write: .parquet, .jsonl, .jsonl.gz or .jsonl.zst.",
+)
+@click.option("--format", "format_", metavar="NAME", help="Read as this format; else detected.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Processes that read side by side.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+def command(
+    paths: tuple[str, ...], output: Path, format_: str | None, workers: int, as_json: bool
+) -> None:
+    """Convert traces of any format into one file of episodes.
+
+    PATH is a file, a folder, a glob or a URL. Interrupted, even by kill -9, the same command goes
+    on with the parts that were finished; the output appears once it is whole.
+    """
+    from ..record.convert import convert
+    from ..record.source import Shard
+
+    def told(shard: Shard) -> None:
+        place = "" if shard.end is None else f" (bytes {shard.start} to {shard.end})"
+        note(f"read {shard.path}{place}")
+
+    done = convert(paths, output, format_, workers=workers, progress=told)
+    if as_json:
+        print_json(
+            {
+                "schema": "haltwise.convert/1",
+                "output": str(output),
+                "episodes": done.episodes,
+                "parts": done.parts,
+                "reused": done.reused,
+                "skipped": [skip.to_json() for skip in done.skipped],
+            }
+        )
+        return
+    print_skips(done.skipped)
+    again = f", {done.reused} of {done.parts} parts from the run before" if done.reused else ""
+    click.echo(f"{output}: {done.episodes} episodes, {len(done.skipped)} skipped{again}")
