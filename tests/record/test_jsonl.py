@@ -53,7 +53,7 @@ def test_one_line_there_and_back(episode: AnyEpisode) -> None:
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.jsonl.zst", "x.parquet"])
 @given(st.lists(any_episode, max_size=5, unique_by=lambda e: e.question_id))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_a_file_there_and_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, episodes: list[AnyEpisode]
 ) -> None:

@@ -39,6 +39,12 @@ def test_parallel_calls_are_one_step_and_counted_one_by_one() -> None:
     assert (len(outline.actions), outline.calls, outline.results) == (1, 3, 2)
 
 
+def test_an_answer_without_any_step_counts_as_an_answer() -> None:
+    """An agent that answered at once did answer; one that said nothing did not."""
+    assert outline_of(episode(steps=[], outcome=Outcome(answer="a"))).actions == bytes([ANSWER])
+    assert outline_of(episode(steps=[])).actions == b""
+
+
 def test_the_source_of_verdicts_can_be_chosen() -> None:
     """A named source is used alone; a step that it did not judge is unjudged."""
     step = SearchStep(1, "search", verdicts={"lexical": Verdict.USEFUL})

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from haltwise.core.errors import InputError
@@ -202,6 +202,7 @@ rows = st.fixed_dictionaries(
 
 
 @given(st.lists(rows, max_size=12), st.booleans())
+@settings(max_examples=60)
 def test_outlines_agree_with_episodes(
     tmp_path_factory: pytest.TempPathFactory, records: list[Any], ascii_only: bool
 ) -> None:

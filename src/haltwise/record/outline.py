@@ -58,7 +58,10 @@ class Outline(NamedTuple):
     budget: int | None
     """Actions allowed, the answer included; None where the source does not say."""
     actions: bytes
-    """One byte for each step: `CALL` or `ANSWER`. Its length is T."""
+    """One byte for each step: `CALL` or `ANSWER`. Its length is T.
+
+    An episode of 0 steps that has an answer (a trace without tool calls) counts as one answer.
+    """
     verdicts: bytes
     """One byte for each step, a code of `VERDICTS`; ``UNJUDGED`` for an answer."""
     success: bool | None
@@ -141,6 +144,9 @@ def outline_of(episode: SearchEpisode, source: str | None = None) -> Outline:
             if text is not None and (error := error_text(text)) is not None:
                 errors[error] += 1
     if episode.outcome.answer is not None:
+        if not steps:
+            actions.append(ANSWER)
+            verdicts.append(CODES[Verdict.UNJUDGED])
         results += 1
         if (error := error_text(episode.outcome.answer)) is not None:
             errors[error] += 1
