@@ -14,7 +14,7 @@ from ..stats.estimate import Estimate
 from ..stats.proportions import clustered_proportion
 from .scope import regime_name, regimes
 from .tally import Sample
-from .trajectories import Ints, Trajectories, first
+from .trajectories import Bools, Trajectories, first
 
 ALL = "all"
 """The name under which all regimes together are reported."""
@@ -64,7 +64,7 @@ def after_run(sample: Sample, *, level: float) -> list[AfterRun]:
     return table
 
 
-def cells(trajectories: Trajectories, budget: int) -> Ints:
+def cells(trajectories: Trajectories, budget: int) -> Bools:
     """Return, for k from 1 to budget - 1, three counts in blocks of columns: (m, 3 (budget - 1)).
 
     Being at risk, answering later, and being cut off without an answer.
@@ -79,4 +79,4 @@ def cells(trajectories: Trajectories, budget: int) -> Ints:
         at_risk.append(reached)
         answered.append(reached & later)
         cut_off.append(reached & ~later & trajectories.censored)
-    return np.stack([*at_risk, *answered, *cut_off], axis=1).astype(np.int64)
+    return np.stack([*at_risk, *answered, *cut_off], axis=1)

@@ -16,7 +16,7 @@ from ..stats.estimate import Estimate, undefined
 from ..stats.ratios import pooled_risk_difference
 from .scope import scope
 from .tally import Sample
-from .trajectories import Ints, Trajectories
+from .trajectories import Bools, Trajectories
 
 METHOD = "Mantel-Haenszel risk difference over decision points"
 
@@ -77,7 +77,7 @@ def contrast(sample: Sample, *, level: float, replicates: int, seed: int) -> Con
     return Contrast(estimate, strata)
 
 
-def cells(trajectories: Trajectories, budget: int) -> Ints:
+def cells(trajectories: Trajectories, budget: int) -> Bools:
     """Return n1, x1, n0, x0 of each outline by decision point, shape (m, 4 x points)."""
     t = np.arange(3, budget - 1)
     columns = slice(2, max(2, budget - 2))
@@ -87,7 +87,7 @@ def cells(trajectories: Trajectories, budget: int) -> Ints:
     answers = trajectories.answers_next[:, columns]
     all_useless = here & (run == t)
     mixed = here & (run >= 1) & (run <= t - 2)
-    return np.hstack([all_useless, all_useless & answers, mixed, mixed & answers]).astype(np.int64)
+    return np.hstack([all_useless, all_useless & answers, mixed, mixed & answers])
 
 
 def _missing(strata: tuple[Stratum, ...], budget: int) -> str:

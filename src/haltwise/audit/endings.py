@@ -9,7 +9,7 @@ import numpy as np
 from ..stats.estimate import Estimate
 from ..stats.proportions import clustered_proportion
 from .tally import Sample
-from .trajectories import Ints, Trajectories
+from .trajectories import Bools, Trajectories
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def error_texts(sample: Sample) -> ErrorTexts:
     return ErrorTexts(texts, errors, commonest)
 
 
-def cells(trajectories: Trajectories) -> Ints:
+def cells(trajectories: Trajectories) -> Bools:
     """Return holding no answer and 1, shape (m, 2)."""
     missing = ~trajectories.answer.any(axis=1)
-    return np.stack([missing, np.ones_like(missing)], axis=1).astype(np.int64)
+    return np.stack([missing, np.ones_like(missing)], axis=1)

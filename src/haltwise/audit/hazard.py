@@ -15,7 +15,7 @@ from ..stats.estimate import Estimate, none_if_nan
 from ..stats.hazard import hazard_slope
 from .scope import scope
 from .tally import Sample
-from .trajectories import Ints, Trajectories
+from .trajectories import Bools, Trajectories
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,17 @@ def pairs(budget: int) -> list[tuple[int, int]]:
     return [(t, r) for t in range(3, budget - 1) for r in range(1, t + 1)]
 
 
-def cells(trajectories: Trajectories, budget: int) -> Ints:
+def cells(trajectories: Trajectories, budget: int) -> Bools:
     """Return decisions and answers of each outline by cell, shape (m, 2 x cells)."""
     here = trajectories.decision & trajectories.useless
     here &= np.arange(1, trajectories.width + 1) <= trajectories.limit[:, None] - 2
     answers = here & trajectories.answers_next
-    kinds = pairs(budget)
-    found = np.zeros((len(trajectories), 2 * len(kinds)), dtype=np.int64)
-    for column, (t, r) in enumerate(kinds):
-        match = trajectories.run[:, t - 1] == r
-        found[:, column] = here[:, t - 1] & match
-        found[:, len(kinds) + column] = answers[:, t - 1] & match
+    kinds = len(pairs(budget))
+    found = np.zeros((len(trajectories), 2 * kinds), dtype=bool)
+    first = 0  # column of the cell (t, 1)
+    for t in range(3, budget - 1):
+        for block, condition in ((0, here), (kinds, answers)):
+            rows = np.flatnonzero(condition[:, t - 1])
+            found[rows, block + first + trajectories.run[rows, t - 1].astype(np.int64) - 1] = True
+        first += t
     return found

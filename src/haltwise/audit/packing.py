@@ -7,6 +7,7 @@ sums are found by sorting words: ten times faster than rows of columns. Knows no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,11 +49,11 @@ class Packing:
         """Number of words of a row."""
         return self.word[-1] + 1 if self.word else 0
 
-    def pack(self, rows: Ints) -> list[Ints]:
+    def pack(self, rows: NDArray[Any]) -> list[Ints]:
         """Return the words of each row, one array a word."""
         packed = [np.zeros(len(rows), dtype=np.int64) for _ in range(self.words)]
         for column, (word, shift) in enumerate(zip(self.word, self.shift, strict=True)):
-            packed[word] += rows[:, column] << shift
+            packed[word] += rows[:, column].astype(np.int64) << shift
         return packed
 
     def unpack(self, packed: list[Ints]) -> Ints:

@@ -14,7 +14,7 @@ from ..stats.proportions import clustered_proportion
 from ..stats.ratios import mean_of_ratios
 from .scope import regime_name, regimes
 from .tally import Sample
-from .trajectories import Ints, Trajectories
+from .trajectories import Bools, Trajectories
 
 UNGRADED = "no episode was graded"
 """The reason why a success rate is undefined."""
@@ -38,6 +38,7 @@ def mean6(sample: Sample, *, level: float, replicates: int, seed: int) -> Estima
     note then names the missing ones.
     """
     values = sample.values(cells)
+    grades = np.asarray(values, dtype=bool)
     inside = [sample.of_regime(regime) for regime in MEAN6]
     missing = [
         regime
@@ -47,12 +48,12 @@ def mean6(sample: Sample, *, level: float, replicates: int, seed: int) -> Estima
     if missing:
         method = "mean of success over six regimes"
         return undefined(f"no graded episodes of {', '.join(missing)}", method=method, level=level)
-    rows, counts = sample.pooled(np.hstack([values * keep[:, None] for keep in inside]))
+    rows, counts = sample.pooled(np.hstack([grades & keep[:, None] for keep in inside]))
     resamples = poisson_resample(rows, counts=counts, replicates=replicates, seed=seed)
     right, graded = range(0, 2 * len(MEAN6), 2), range(1, 2 * len(MEAN6), 2)
     return resamples.estimate(mean_of_ratios(right, graded), level=level)
 
 
-def cells(trajectories: Trajectories) -> Ints:
+def cells(trajectories: Trajectories) -> Bools:
     """Return being right and being graded, shape (m, 2)."""
-    return np.stack([trajectories.success == 1, trajectories.success >= 0], axis=1).astype(np.int64)
+    return np.stack([trajectories.success == 1, trajectories.success >= 0], axis=1)

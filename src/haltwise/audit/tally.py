@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,17 @@ from ..record.outline import Outline, Outlines
 from .packing import Packing, distinct
 from .trajectories import Bools, Ints, Trajectories
 
-Features = Callable[[Trajectories], NDArray[np.generic]]
-"""From m outlines to whole numbers or booleans, shape (m, columns): what each outline counts as."""
+Values = NDArray[np.integer[Any]] | Bools
+"""What each outline counts as: whole numbers from 0 up or booleans, shape (m, columns)."""
+Features = Callable[[Trajectories], Values]
+"""From m outlines to their values."""
 
 _PENDING = 1 << 22
 """Entries that are held before equal ones are added up."""
 _BLOCK = 1 << 22
 """Padded steps of one block of outlines."""
+_ROWS = 1 << 14
+"""Outlines whose values are multiplied at a time."""
 
 
 class Tally:
@@ -138,20 +143,22 @@ class Sample:
         """Return how many episodes meet a condition on their outline."""
         return int(self.weights[self.where(condition)].sum())
 
-    def values(self, features: Features) -> Ints:
+    def values(self, features: Features) -> Values:
         """Return what each outline counts as, shape (m, columns)."""
-        found = [np.asarray(features(block), dtype=np.int64) for block in self._blocks]
-        ordered = np.concatenate(found)
+        ordered = np.concatenate([features(block) for block in self._blocks])
         values = np.empty_like(ordered)
         values[self._by_length] = ordered
         return values
 
-    def total(self, values: Ints, keep: Bools | None = None) -> Ints:
+    def total(self, values: Values, keep: Bools | None = None) -> Ints:
         """Return the sum of ``values`` over all episodes whose outline is kept, (columns,)."""
         weights = self.weights if keep is None else self.weights * keep
-        return weights @ values
+        totals = np.zeros(values.shape[1], dtype=np.int64)
+        for part in range(0, len(values), _ROWS):  # the product widens what it multiplies
+            totals += weights[part : part + _ROWS] @ values[part : part + _ROWS].astype(np.int64)
+        return totals
 
-    def pooled(self, values: Ints, keep: Bools | None = None) -> tuple[Ints, Ints]:
+    def pooled(self, values: Values, keep: Bools | None = None) -> tuple[Ints, Ints]:
         """Return the distinct sums of ``values`` over a cluster, and how many clusters have each.
 
         Shapes (sums, columns) and (sums,). The order depends on the contents alone.
@@ -167,7 +174,7 @@ class Sample:
         if not len(clusters) or not values.shape[1]:
             return np.zeros((0, values.shape[1]), np.int64), np.zeros(0, np.int64)
         starts = np.flatnonzero(_new(clusters))
-        packing = Packing.of(values.max(axis=0) * self._largest)
+        packing = Packing.of(values.max(axis=0).astype(np.int64) * self._largest)
         sums = [np.add.reduceat(word[outlines] * counts, starts) for word in packing.pack(values)]
         found, clusters_with = distinct(sums)
         return packing.unpack([word[found] for word in sums]), clusters_with

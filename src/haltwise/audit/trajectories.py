@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from ..record.outline import ANSWER, CALL, CODES, Outline
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+Counts = NDArray[np.unsignedinteger[Any]]
+"""Whole numbers in as few bytes as they need: a million outlines have many steps."""
 Kind = TypeVar("Kind", bound=np.generic)
 
 _PADDING = 255
@@ -36,7 +38,7 @@ class Trajectories:
     """Whether the step is an answer, shape (m, width)."""
     verdict: NDArray[np.uint8]
     """Code of the verdict on the step's result (`haltwise.record.outline.CODES`), (m, width)."""
-    run: Ints
+    run: Counts
     """r_t, useless verdicts in a row up to and including step t, shape (m, width)."""
     success: NDArray[np.int8]
     """1 right, 0 wrong, -1 not graded; shape (m,)."""
@@ -119,13 +121,13 @@ def _columns(rows: Sequence[bytes], width: int) -> NDArray[np.uint8]:
     return np.frombuffer(padded, dtype=np.uint8).reshape(len(rows), width)
 
 
-def _runs(call: Bools, verdict: NDArray[np.uint8]) -> Ints:
+def _runs(call: Bools, verdict: NDArray[np.uint8]) -> Counts:
     """Return the run after each step: `haltwise.core.belief.run_length`, a column at a time."""
     useless = call & (verdict == CODES[Verdict.USELESS])
     resets = call & np.isin(verdict, _RESETS)
-    run = np.zeros(call.shape, dtype=np.int64)
-    current = np.zeros(len(call), dtype=np.int64)
+    run = np.zeros(call.shape, dtype=np.min_scalar_type(call.shape[1]))
+    current = np.zeros(len(call), dtype=run.dtype)
     for t in range(call.shape[1]):
-        current = np.where(resets[:, t], 0, current + useless[:, t])
+        current = (current + useless[:, t]) * ~resets[:, t]
         run[:, t] = current
     return run
