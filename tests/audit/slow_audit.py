@@ -92,3 +92,9 @@ def wasted(episodes: Iterable[SearchEpisode], k: int) -> tuple[int, int]:
             run = run_length(run, step.verdicts.get("recorded", Verdict.UNJUDGED))
             reached = reached or run >= k
     return after, total
+
+
+def judged(episodes: Iterable[SearchEpisode]) -> bool:
+    """Return whether any result was judged at all."""
+    silent = (None, Verdict.UNJUDGED, Verdict.SOURCE_ERROR)
+    return any(step.verdicts.get("recorded") not in silent for e in episodes for step in e.steps)

@@ -58,7 +58,7 @@ def test_an_episode_s_own_smaller_budget_holds() -> None:
         (["HHHH", "HH."], "no result was called useless"),
         (["UUUU."], "something"),
         (["UHUU", "HHUUU."], "nothing but useless"),
-        (["--.", "----"], "no result was called useless"),
+        (["--.", "----"], "no result was judged"),
     ],
 )
 def test_undefined_contrast_says_what_is_missing(rows: list[str], reason: str) -> None:

@@ -251,6 +251,18 @@ def test_names_that_are_no_text(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert len(documented(capsys, str(tmp_path))["skipped"]) == 1
 
 
+def test_a_signal_judges_anew(
+    capsys: pytest.CaptureFixture[str], simulated: Path, shared_data: Callable[[str], Path]
+) -> None:
+    """`--signal` supplies verdicts, is named in the document, and excludes `--verdict`."""
+    path = str(shared_data("trajectories/react_fever_250.jsonl"))
+    document = documented(capsys, path, "--signal", "lexical")
+    assert "lexical" in document["verdicts"]
+    assert document["useless_rate"]["value"] is not None
+    assert documented(capsys, path)["useless_rate"]["value"] is None
+    assert "--verdict" in refused(capsys, path, "--signal", "stated", "--verdict", "recorded")
+
+
 def test_filters_that_leave_nothing(capsys: pytest.CaptureFixture[str], simulated: Path) -> None:
     """A filter that no episode passes is an error that names the filter."""
     assert "regime=lunar" in refused(capsys, str(simulated), "--where", "regime=lunar")

@@ -17,6 +17,7 @@ from ..stats.ratios import pooled_risk_difference
 from .scope import scope
 from .tally import Sample
 from .trajectories import Bools, Trajectories
+from .verdicts import NO_VERDICTS, any_verdict
 
 METHOD = "Mantel-Haenszel risk difference over decision points"
 
@@ -64,7 +65,7 @@ def contrast(sample: Sample, *, level: float, replicates: int, seed: int) -> Con
     rows, counts = rows[used], counts[used]
     totals = (counts @ rows).reshape(4, len(points))
     strata = tuple(Stratum(t, *column) for t, column in zip(points, totals.T.tolist(), strict=True))
-    missing = _missing(strata, sample.budget)
+    missing = _missing(strata, sample.budget) if any_verdict(sample) else NO_VERDICTS
     if missing:
         empty = undefined(missing, n=int(counts.sum()), method=METHOD, level=level)
         return Contrast(empty.noted(note) if note else empty, strata)

@@ -17,6 +17,7 @@ import numpy as np
 from ..core.policies import Deadline, UselessStreak
 from .tally import Features, Sample
 from .trajectories import Bools, Ints, Trajectories, at, first
+from .verdicts import NO_VERDICTS, any_verdict
 
 Condition = Callable[[Trajectories], Bools]
 """Where a rule's condition holds, shape (m, width)."""
@@ -24,16 +25,18 @@ Condition = Callable[[Trajectories], Bools]
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """One rule on the recorded episodes. Exact counts, no estimates."""
+    """One rule on the recorded episodes. Exact counts, no estimates; None where undefined."""
 
     policy: str
     """The rule as an expression."""
-    fired: int
+    fired: int | None
     """Episodes in which it fires."""
-    calls_saved: int
+    calls_saved: int | None
     """Tool steps that come after the firing point."""
-    answers_at_risk: int
+    answers_at_risk: int | None
     """Episodes that ended right after searching on past the firing point."""
+    note: str = ""
+    """Why the counts are undefined; empty where they are not."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as a JSON object."""
@@ -42,18 +45,30 @@ class Counterfactual:
             "fired": self.fired,
             "calls_saved": self.calls_saved,
             "answers_at_risk": self.answers_at_risk,
+            "note": self.note,
         }
 
 
 def counterfactual(sample: Sample, *, k: int) -> list[Counterfactual]:
-    """Return ``streak(k)`` for every k, ``deadline``, and the two joined at the k asked for."""
+    """Return ``streak(k)`` for every k, ``deadline``, and the two joined at the k asked for.
+
+    Rules that look at verdicts are undefined where no result was judged.
+    """
     budget = sample.budget
     rules = {str(UselessStreak(n)): _streak(n) for n in range(1, budget)}
     rules[str(Deadline(budget))] = _deadline(budget)
     rules[str(UselessStreak(k) | Deadline(budget))] = _either(_streak(k), _deadline(budget))
     values = [sample.values(_cells_of(fires)) for fires in rules.values()]
     totals = [sample.total(columns).tolist() for columns in values]
-    return [Counterfactual(policy, *row) for policy, row in zip(rules, totals, strict=True)]
+    table = [Counterfactual(policy, *row) for policy, row in zip(rules, totals, strict=True)]
+    if any_verdict(sample):
+        return table
+    return [
+        row
+        if row.policy == str(Deadline(budget))
+        else Counterfactual(row.policy, None, None, None, NO_VERDICTS)
+        for row in table
+    ]
 
 
 def cells(trajectories: Trajectories, fires: Bools) -> Ints:

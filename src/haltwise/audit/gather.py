@@ -16,6 +16,8 @@ from ..record.read import DUPLICATE, read_outlines
 from ..record.shards import plan
 from ..record.skip import Skip
 from ..record.source import Shard, expand
+from ..signals import Signal
+from .judging import JudgedBy
 from .tally import Tally
 
 Progress = Callable[[int], None]
@@ -38,6 +40,7 @@ def gather(
     format: str | None = None,
     where: Mapping[str, str] | None = None,
     source: str | None = None,
+    signal: Signal | None = None,
     workers: int = 1,
     progress: Progress = lambda episodes: None,
 ) -> Gathered:
@@ -48,6 +51,7 @@ def gather(
         format: name of a reader; None detects it for each file.
         where: keep only episodes with these values.
         source: verdict source; None takes the best that each episode has.
+        signal: judges the recorded results; its verdicts are then the ones that count.
         workers: processes that read side by side.
         progress: told after each batch.
 
@@ -57,6 +61,8 @@ def gather(
     gathered = Gathered()
     seen = DigestSet()
     read = partial(read_outlines, where=where, source=source)
+    if signal is not None:
+        read = partial(read, source=signal.name, transform=JudgedBy(signal))
     cut = expand(paths) if workers == 1 else plan(paths, format)
     parts = [
         part if isinstance(part, Skip) else replace(part, format=format or part.format)

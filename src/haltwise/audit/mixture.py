@@ -12,6 +12,9 @@ from ..simulated.label import is_simulated
 from .scope import NONE, regime_name, regimes
 from .tally import Sample
 
+FOREIGN = ("lexical", "semantic", "random")
+"""Verdict sources in which the agent had no part."""
+
 
 @dataclass(frozen=True)
 class Mixture:
@@ -39,6 +42,9 @@ class Mixture:
                 notes.append(
                     f"{len(pooled)} {option}s are pooled; --where {option}={one} takes one"
                 )
+        foreign = [name for name in self.sources if name in FOREIGN]
+        if foreign:
+            notes.append(f"verdicts are those of the {foreign[0]} signal, not the agents' own")
         if len(self.sources) > 1:
             names = ", ".join(f"{name} ({count:,})" for name, count in self.sources.items())
             notes.append(f"verdicts come from several sources: {names}; --verdict takes one")

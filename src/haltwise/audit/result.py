@@ -38,6 +38,8 @@ class Audit:
     """Search episodes counted."""
     clusters: int
     """Clusters (questions) among them."""
+    steps: int
+    """Tool steps, calls made side by side counted as one."""
     right: int
     """Episodes that ended right."""
     mixture: Mixture
@@ -100,6 +102,7 @@ def audit(
         budget=budget,
         episodes=sample.episodes,
         clusters=sample.clusters,
+        steps=int(sample.total(sample.values(lambda rows: rows.call.sum(axis=1)[:, None]))[0]),
         right=int(sample.total(graded)[0]),
         mixture=mixed,
         contrast=contrast(sample, level=level, replicates=replicates, seed=seed),

@@ -15,6 +15,11 @@ NO_VERDICTS = "no result was judged"
 """The reason why a rate of verdicts is undefined."""
 
 
+def any_verdict(sample: Sample) -> bool:
+    """Whether any result was judged at all."""
+    return bool(sample.total(sample.values(rate_cells))[1])
+
+
 def useless_rate(sample: Sample, *, level: float) -> Estimate:
     """Return the share of judged results that were called useless; n = judged results.
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..stats.estimate import Estimate
+from ..stats.estimate import Estimate, undefined
 from ..stats.proportions import clustered_proportion
 from .tally import Sample
 from .trajectories import Ints, Trajectories, at, first
+from .verdicts import NO_VERDICTS, any_verdict
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,9 @@ class Waste:
 
 
 def waste(sample: Sample, *, level: float) -> list[Waste]:
-    """Return the share for every k from 1 to budget - 1."""
+    """Return the share for every k from 1 to budget - 1; undefined where nothing was judged."""
+    if not any_verdict(sample):
+        return [Waste(undefined(NO_VERDICTS, level=level), k, 0) for k in range(1, sample.budget)]
     rows, counts = sample.pooled(sample.values(lambda rows: cells(rows, sample.budget)))
     total = rows[:, -1]
     return [

@@ -65,6 +65,11 @@ FINDINGS = (
     help="Whose verdicts to use where several are recorded, as in side_channel.",
 )
 @click.option(
+    "--signal",
+    type=click.Choice(["lexical", "stated"]),
+    help="Judge the results now: by word overlap with the question, or by the agent's own words.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1),
     default=1,
@@ -89,6 +94,7 @@ def command(
     seed: int,
     format_: str | None,
     verdict: str | None,
+    signal: str | None,
     workers: int,
     as_json: bool,
     fail_on: tuple[str, ...],
@@ -98,7 +104,9 @@ def command(
     PATHS are files, folders, globs or URLs of recorded search episodes, in any format that haltwise
     reads. Records that cannot be used are named, never dropped in silence.
     """
-    gathered = _gather(paths, filters(where), format_, verdict, workers)
+    if signal and verdict:
+        raise click.UsageError("--signal judges anew, --verdict takes recorded verdicts: give one")
+    gathered = _gather(paths, filters(where), format_, verdict, signal, workers)
 
     from ..audit.document import document
     from ..audit.findings import findings
@@ -124,9 +132,13 @@ def _gather(
     wanted: dict[str, str],
     format_: str | None,
     verdict: str | None,
+    signal: str | None,
     workers: int,
 ) -> Gathered:
     from ..audit.gather import gather
+    from ..signals import Lexical, Signal, Stated
+
+    signals: dict[str | None, Signal] = {"lexical": Lexical(), "stated": Stated()}
     from .terminal import counter
 
     with counter("episodes read") as count:
@@ -135,6 +147,7 @@ def _gather(
             format=format_,
             where=wanted,
             source=verdict,
+            signal=signals.get(signal),
             workers=workers,
             progress=count,
         )

@@ -14,6 +14,7 @@ from ..audit.findings.late_useful_results import SAFE
 from ..audit.findings.words import percent
 from ..audit.result import Audit
 from ..audit.scope import NONE
+from ..record.episode import MEAN6
 from ..stats.estimate import Estimate
 from .terminal import console
 
@@ -93,10 +94,11 @@ def _behaviour(audit: Audit) -> Table:
         ("step of the first useful result", audit.first_useful, _two),
         ("tool calls an episode", audit.calls, _two),
         (f"calls made after {k} useless results in a row", wasted, percent),
-        ("contrast: all useless against not all, answers next", audit.contrast.estimate, number),
+        ("contrast: all useless against not all", audit.contrast.estimate, number),
         ("hazard slope: log odds per useless result", audit.hazard_slope.estimate, number),
-        ("mean6: success over the six regimes", audit.mean6, percent),
     ]
+    if any(regime in MEAN6 for regime in audit.mixture.regimes):
+        rows.append(("mean6: success over the six regimes", audit.mean6, percent))
     for label, estimate, write in rows:
         if estimate is not None:
             shown.add_row(label, *_written(estimate, write))
@@ -115,10 +117,11 @@ def _regimes(audit: Audit) -> Table:
 
 
 def _rules(audit: Audit) -> Table:
-    steps = audit.waste[0].estimate.n if audit.waste else 0
     shown = table("What a rule would have saved", "", "calls saved", "right answers at risk")
     for row in audit.counterfactual:
-        saved = percent(row.calls_saved / steps) if steps else "-"
+        if row.calls_saved is None or row.answers_at_risk is None:
+            continue
+        saved = percent(row.calls_saved / audit.steps) if audit.steps else "-"
         risk = f"{row.answers_at_risk:,} of {audit.right:,}" if audit.right else "-"
         safe = bool(audit.right) and row.answers_at_risk < SAFE * audit.right
         shown.add_row(row.policy, saved, risk, style="green" if safe else None)

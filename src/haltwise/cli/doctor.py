@@ -28,7 +28,10 @@ PURPOSES: dict[str, str] = {
     "dev": "the test suite and the checks",
     "bench": "benchmarks against other libraries",
 }
-"""What each extra is for; the empty name stands for the required packages."""
+"""What each extra is for; the empty name stands for the required packages.
+
+An extra that is not here bears the name of an agent framework: it is for that adapter.
+"""
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _LEAST = re.compile(r">=\s*([\d.]+)")
@@ -62,6 +65,11 @@ class Group:
     extra: str
     """Name of the extra; empty for the required packages."""
     packages: tuple[Package, ...]
+
+    @property
+    def purpose(self) -> str:
+        """What the group is for."""
+        return PURPOSES.get(self.extra, f"stopping inside {self.extra} agents")
 
     @property
     def missing(self) -> list[str]:
@@ -171,7 +179,7 @@ def _document(groups: list[Group], weights: str | None, remedy: str) -> dict[str
         "groups": [
             {
                 "extra": group.extra,
-                "purpose": PURPOSES.get(group.extra, ""),
+                "purpose": group.purpose,
                 "ready": not group.missing,
                 "missing": group.missing,
                 "install": group.install,
@@ -202,9 +210,7 @@ def _show(groups: list[Group], weights: str | None, remedy: str) -> None:
         state = Text("ready", style="green")
         if group.missing:
             state = Text(", ".join(group.missing), style="yellow" if group.extra else "red")
-        table.add_row(
-            group.extra or "required", PURPOSES.get(group.extra, ""), state, group.install
-        )
+        table.add_row(group.extra or "required", group.purpose, state, group.install)
     table.add_row(
         "weights",
         "the embedded model itself",

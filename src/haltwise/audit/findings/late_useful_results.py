@@ -33,15 +33,14 @@ SAFE = 0.02
 
 def look(audit: Audit) -> str | None:
     """Return how many right answers ``streak(k)`` puts at risk, and the first k that is safer."""
-    row = audit.rule(str(UselessStreak(audit.k)))
-    if row is None or not audit.right or row.answers_at_risk < SHARE * audit.right:
+    risked = _at_risk(audit, audit.k)
+    if risked is None or not audit.right or risked < SHARE * audit.right:
         return None
     safer = next(
         (
             k
             for k in range(audit.k + 1, audit.budget)
-            if (other := audit.rule(str(UselessStreak(k)))) is not None
-            and other.answers_at_risk < SAFE * audit.right
+            if (other := _at_risk(audit, k)) is not None and other < SAFE * audit.right
         ),
         None,
     )
@@ -51,10 +50,14 @@ def look(audit: Audit) -> str | None:
         else f"No k below the budget puts fewer than {percent(SAFE)} at risk."
     )
     return (
-        f"{row.policy} would put {row.answers_at_risk:,} of {audit.right:,} right answers "
-        f"({percent(row.answers_at_risk / audit.right)}) at risk: they came after it fires. "
-        + advice
+        f"streak({audit.k}) would put {risked:,} of {audit.right:,} right answers "
+        f"({percent(risked / audit.right)}) at risk: they came after it fires. {advice}"
     )
+
+
+def _at_risk(audit: Audit, k: int) -> int | None:
+    row = audit.rule(str(UselessStreak(k)))
+    return None if row is None else row.answers_at_risk
 
 
 RULE = Rule("late-useful-results", "Useful results come late", look)

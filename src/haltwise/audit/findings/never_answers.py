@@ -25,12 +25,14 @@ from .words import interval, percent
 
 SHARE = 0.1
 """Share of episodes without an answer from which the finding holds."""
+FEWEST = 10
+"""Episodes below which nothing is said."""
 
 
 def look(audit: Audit) -> str | None:
     """Return how many episodes hold no answer."""
     share = audit.unanswered
-    if not share.defined or share.value < SHARE:
+    if share.n < FEWEST or share.value < SHARE:
         return None
     return (
         f"{round(share.value * share.n):,} of {share.n:,} episodes ({percent(share.value)}) end "

@@ -12,14 +12,19 @@ Example:
     verdicts at all.
 
 What to do:
-    Where verdicts are missing, have them judged. Where all sources are dead, add episodes with
-    sources that work at first or recover. The answered-after-a-run table is defined without it.
+    Where verdicts are missing, have the results judged with ``--signal``. Where all sources are
+    dead, add episodes with sources that work at first or recover. The answered-after-a-run table is
+    defined without it.
 """
 
 from __future__ import annotations
 
 from ..result import Audit
+from ..verdicts import NO_VERDICTS
 from .rule import Rule
+
+SIGNALS = "Have the results judged: --signal lexical, or --signal stated for the agent's own words."
+"""What to do about traces without verdicts."""
 
 
 def look(audit: Audit) -> str | None:
@@ -27,7 +32,8 @@ def look(audit: Audit) -> str | None:
     contrast = audit.contrast.estimate
     if contrast.defined:
         return None
-    return f"Undefined: {contrast.note}."
+    remedy = f" {SIGNALS}" if contrast.note.startswith(NO_VERDICTS) else ""
+    return f"Undefined: {contrast.note}.{remedy}"
 
 
 RULE = Rule("undefined-contrast", "The time-matched contrast is undefined", look)
