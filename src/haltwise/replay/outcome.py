@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +52,15 @@ class Outcomes:
     open_ends: int = 0
     """Repair loops whose record ends before the policy has stopped: what it would deliver then
     counts."""
+
+
+def joined(parts: Sequence[Outcomes]) -> Outcomes:
+    """Return the outcomes of one policy on all loops, from those on the parts, in their order."""
+    columns: dict[str, Any] = {}
+    for item in fields(Outcomes):
+        found = [getattr(part, item.name) for part in parts]
+        columns[item.name] = sum(found) if isinstance(found[0], int) else np.concatenate(found)
+    return Outcomes(**columns)
 
 
 def search_outcomes(table: SearchTable, firing: Firing, price: float) -> Outcomes:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ..core.policy import Policy
 from ..record.episode import RepairEpisode, SearchEpisode
 from ..record.repair_table import RepairTable
 from .answer_now import AnswerNowTable
-from .outcome import Outcomes, repair_outcomes, search_outcomes
+from .outcome import Outcomes, joined, repair_outcomes, search_outcomes
 from .repair import repair_firing
 from .search import needs_fingerprints, search_firing, search_table
 
@@ -116,8 +116,8 @@ def _batched(
         parts.append(evaluate(batch))
     if not parts:
         parts.append(evaluate([]))
-    joined = tuple(_joined([part[i] for part in parts]) for i in range(len(policies)))
-    return Replayed(kind, joined, np.array(clusters, np.int64))
+    by_policy = tuple(joined([part[i] for part in parts]) for i in range(len(policies)))
+    return Replayed(kind, by_policy, np.array(clusters, np.int64))
 
 
 def _batches(episodes: Iterable[Loop]) -> Iterator[list[Loop]]:
@@ -128,11 +128,3 @@ def _batches(episodes: Iterable[Loop]) -> Iterator[list[Loop]]:
         for episode in batch:
             by_length.setdefault(len(episode.steps).bit_length(), []).append(episode)
         yield from by_length.values()
-
-
-def _joined(parts: Sequence[Outcomes]) -> Outcomes:
-    joined: dict[str, Any] = {}
-    for item in fields(Outcomes):
-        found = [getattr(part, item.name) for part in parts]
-        joined[item.name] = sum(found) if isinstance(found[0], int) else np.concatenate(found)
-    return Outcomes(**joined)
