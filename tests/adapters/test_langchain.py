@@ -18,9 +18,13 @@ from pydantic import BaseModel
 
 from haltwise.adapters.langchain import StopMiddleware, flattened, read_messages
 from haltwise.core.errors import ParameterError
+from haltwise.core.expression import parse_policy
+from haltwise.gateway.server import Gateway
+from haltwise.gateway.settings import Settings
 from haltwise.signals import SideChannel, Stated
 from haltwise.testing.adapters import POLICY, Search, check_adapter
 from haltwise.testing.conversations import QUESTION, USELESS
+from haltwise.testing.gateways import served
 from haltwise.testing.stub_models import ANSWER, MODES, StubServer
 
 LIMIT = {"recursion_limit": 80}
@@ -166,3 +170,13 @@ def test_what_an_adapter_cannot_do_is_said():
     """Repair rules and the side channel are refused with the remedy."""
     with pytest.raises(ParameterError, match="haltwise serve --signal side-channel"):
         StopMiddleware(POLICY, signal=SideChannel())
+
+
+def test_a_plain_agent_is_stopped_by_its_base_url_alone():
+    """Without an adapter, pointed at the gateway: five steps, then an answer."""
+    search = Search()
+    with StubServer() as stub:
+        gateway = Gateway(Settings(f"{stub.url}/v1", parse_policy(POLICY)))
+        with served(gateway) as url:
+            answer = _agent(url, search, []).invoke(_ask(QUESTION), LIMIT)["messages"][-1].text
+    assert (search.runs, answer) == (5, ANSWER)
