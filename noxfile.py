@@ -12,6 +12,7 @@ KIT = ["aiohttp", "prometheus-client", "pytest", "hypothesis"]
 """What the conformance tests themselves need."""
 ADAPTERS = {
     "langchain": ["langchain==1.5.2", "langchain-openai==1.7.4"],
+    "langgraph": ["langchain==1.5.2", "langchain-openai==1.7.4"],
     "litellm": ["litellm[proxy]==1.108.7"],
     "openai_agents": ["openai-agents==0.24.0"],
     "pydantic_ai": ["pydantic-ai-slim[openai]==2.62.0"],

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .conversations import QUESTION, USELESS
-from .stub_models import MODES, StubServer
+from .stub_models import ANSWER, MODES, StubServer
 
 K = 5
 """Useless results at which the rule of the check fires."""
@@ -103,6 +103,9 @@ def _check(found: AdapterRun, stub: StubServer, refused: int) -> None:
         f"{found.mode}: {steps} tool runs expected (k = {K}), there were {found.runs}"
     )
     assert found.answer and str(found.answer).strip(), f"{found.mode}: the final answer is empty"
+    assert found.mode == "rogue" or ANSWER in str(found.answer), (
+        f"{found.mode}: the model answered {ANSWER!r}, the agent said {found.answer!r}"
+    )
     assert len(stub.complaints) <= refused, (
         f"{found.mode}: the model was sent invalid requests: {stub.complaints}"
     )
