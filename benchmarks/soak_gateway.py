@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import json
+import os
 import random
 import sys
 from collections import Counter
@@ -21,13 +21,11 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
-from haltwise.core.expression import parse_policy
-from haltwise.gateway.server import Gateway
-from haltwise.gateway.settings import Settings
 from haltwise.testing.agents import PATHS
 from haltwise.testing.conversations import USELESS, conversation
 from haltwise.testing.stub_models import ANSWER, StubServer, Turn
 
+ROOT = Path(__file__).resolve().parent.parent
 FAULTS = ("none",) * 12 + ("500", "reset", "slow", "malformed")
 LEAVING = 0.05
 
@@ -60,49 +58,58 @@ async def upstream(request: web.Request, body: dict) -> web.StreamResponse | Non
     return None
 
 
-def resident() -> float:
-    """Return this process's resident memory in MB."""
-    text = Path("/proc/self/status").read_text()
+def resident(pid: int) -> float:
+    """Return a process's resident memory in MB."""
+    text = Path(f"/proc/{pid}/status").read_text()
     return int(text.split("VmRSS:")[1].split()[0]) / 1024
 
 
 async def soak(requests: int, clients: int, seed: int = 0) -> tuple[Counter[str], list[float]]:
-    """Send the requests and return what became of them, and the memory after each tenth."""
-    rng = random.Random(seed)
-    outcomes: Counter[str] = Counter()
-    memory: list[float] = []
-    numbers = iter(range(requests))
+    """Send the requests; return what became of them, and the gateway's memory by tenths."""
     with StubServer(fault=upstream) as stub:
         plain = stub.turn
 
         def numbered(dialect: str, body: dict) -> Turn:
+            stub.requests.clear()
             return plain(dialect, body)._replace(text=f"number {marked(body)[0]} {ANSWER}")
 
         stub.turn = numbered  # type: ignore[method-assign]
-        gateway = Gateway(Settings(stub.url, parse_policy("streak(5)"), timeout=10))
-        async with gateway.listening(grace=2) as url, aiohttp.ClientSession() as session:
+        gateway = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "haltwise", "serve", "--upstream", stub.url, "--policy",
+            "streak(5)", "--port", "0", "--timeout", "30", "--json",
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        )  # fmt: skip
+        assert gateway.stdout is not None
+        try:
+            url = json.loads(await gateway.stdout.readline())["url"]
+            return await clients_of(url, gateway.pid, requests, clients, random.Random(seed))
+        finally:
+            gateway.terminate()
+            await gateway.wait()
 
-            async def client() -> None:
-                for number in numbers:
-                    await ask(session, url, number, rng, outcomes)
-                    if number % max(requests // 10, 1) == 0:
-                        stub.requests.clear()
-                        stub.complaints.clear()
-                        gc.collect()
-                        memory.append(resident())
 
-            await asyncio.gather(*[client() for _ in range(clients)])
-            async with session.get(url + "/metrics") as response:
-                text = await response.text()
-            served = sum(
-                float(line.split()[-1])
-                for line in text.splitlines()
-                if line.startswith("haltwise_requests_total")
-            )
-            outcomes["served"] = int(served)
-            outcomes["still open"] = int(
-                float(text.split("\nhaltwise_open_requests ")[1].split()[0])
-            )
+async def clients_of(
+    url: str, pid: int, requests: int, clients: int, rng: random.Random
+) -> tuple[Counter[str], list[float]]:
+    """Let ``clients`` share the requests."""
+    outcomes: Counter[str] = Counter()
+    memory: list[float] = []
+    numbers = iter(range(requests))
+    async with aiohttp.ClientSession() as session:
+
+        async def client() -> None:
+            for number in numbers:
+                await ask(session, url, number, rng, outcomes)
+                if number % max(requests // 10, 1) == 0:
+                    memory.append(resident(pid))
+
+        await asyncio.gather(*[client() for _ in range(clients)])
+        memory.append(resident(pid))
+        async with session.get(url + "/metrics") as response:
+            text = await response.text()
+    still_open = text.split("\nhaltwise_open_requests ")[1].split()[0]
+    outcomes["still open"] = int(float(still_open))
     return outcomes, memory
 
 
@@ -141,7 +148,7 @@ async def ask(
 def judged(status: int, mine: int, fault: str, *, stopped: bool) -> str:
     """Return what an answer is, in capitals where it should not be so."""
     if fault in ("none", "slow"):
-        return "answered" if status == 200 and mine else "WRONG"
+        return "answered" if status == 200 and mine else f"WRONG {fault} {status} {mine}".upper()
     if fault == "500":
         return "error handed on" if status == 500 else "WRONG"
     if fault == "reset":
