@@ -53,6 +53,10 @@ def command(seed: int, as_json: bool) -> None:
         )
         return
     _show(audits, agents)
+    from ..study.search.recording import bundled_recording
+    from .demo_recording import show_recording
+
+    show_recording(bundled_recording())
 
 
 def _recorded(agent: SearchAgent, folder: Path, seed: int) -> Path:

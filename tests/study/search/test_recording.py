@@ -1,0 +1,58 @@
+"""A study is packed into a recording, and the demo reads it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from haltwise.cli.demo_recording import show_recording
+from haltwise.core.errors import InputError
+from haltwise.study.search.recording import RULES, read_recording, replay_rules
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def load(path: Path) -> ModuleType:
+    """Import a file that is not in a package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_recording_is_packed_read_and_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every rule is replayed; the deadline turns unanswered episodes into answers."""
+    made = load(Path(__file__).parent / "test_analyze.py").made
+    folder = made(tmp_path, arms=("unaided",), limit=4)
+    target = tmp_path / "recording.jsonl.gz"
+    pack = load(ROOT / "scripts" / "pack_recording.py").pack
+    assert pack(folder.path, target) == 28
+    recording = read_recording(target)
+    assert len(recording.episodes) == recording.header["episodes"] == 28
+    rows, missing = replay_rules(recording.episodes)
+    assert missing == ""
+    assert [row.policy for row in rows[:-1]] == list(RULES)
+    by_rule = {row.policy: row for row in rows}
+    assert by_rule["streak(3)"].calls < by_rule["streak(5)"].calls < by_rule["never"].calls
+    show_recording(target)
+    printed = capsys.readouterr().out
+    assert "recovery, fitted" in printed
+    assert "28 episodes" in printed
+
+
+def test_without_a_recording_it_says_how_to_make_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No file is a sentence; a broken file is an input error."""
+    show_recording(None)
+    assert "make recording" in capsys.readouterr().out
+    broken = tmp_path / "x.gz"
+    broken.write_bytes(b"no")
+    with pytest.raises(InputError, match="not a recording"):
+        read_recording(broken)
