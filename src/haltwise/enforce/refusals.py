@@ -57,7 +57,8 @@ def settled(
     head = text[:_HEAD]
     if OWN in text and (head.lstrip().startswith(OWN) or MARK in text):
         return Verdict.USELESS
-    if _REFUSAL.search(head) is not None:
+    lower = head.lower()
+    if ("tool" in lower or "function" in lower) and _REFUSAL.search(head) is not None:
         return Verdict.USELESS
     if failed or _FAILURE.search(head) is not None:
         return Verdict.SOURCE_ERROR
