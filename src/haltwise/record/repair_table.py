@@ -113,24 +113,27 @@ class RepairTable:
             InputError: a loop has no rounds, a round twice, or votes that make no sense; the
                 message names the episode.
         """
-        columns: list[list[tuple[int, int, int]]] = []
+        cells: list[tuple[int, int, int]] = []
+        lengths: list[int] = []
         clusters: dict[str, int] = {}
         cluster: list[int] = []
         gated: list[bool] = []
         for episode in episodes:
-            columns.append(_rounds(episode.episode_id, episode.steps))
+            rounds = _rounds(episode.episode_id, episode.steps)
+            cells += rounds
+            lengths.append(len(rounds))
             cluster.append(clusters.setdefault(episode.cluster_id, len(clusters)))
             gated.append(bool(episode.gated))
-        n, longest = len(columns), max(map(len, columns), default=1)
-        cells = np.zeros((n, longest, 3), dtype=np.int64)
-        cells[:, :, 2] = UNKNOWN
-        for row, rounds in zip(cells, columns, strict=True):
-            row[: len(rounds)] = rounds
+        length = np.array(lengths, dtype=np.int64)
+        inside = np.arange(max(lengths, default=1)) < length[:, None]
+        table = np.zeros((*inside.shape, 3), dtype=np.int64)
+        table[:, :, 2] = UNKNOWN
+        table[inside] = np.array(cells, dtype=np.int64).reshape(-1, 3)  # once, not loop by loop
         return cls(
-            cells[:, :, 0].copy(),
-            cells[:, :, 1].copy(),
-            cells[:, :, 2].astype(np.int8),
-            np.array([len(rounds) for rounds in columns], dtype=np.int64),
+            table[:, :, 0].copy(),
+            table[:, :, 1].copy(),
+            table[:, :, 2].astype(np.int8),
+            length,
             np.array(cluster, dtype=np.int64),
             np.array(gated, dtype=bool),
         )
