@@ -43,7 +43,7 @@ def replayed(policy: Policy, table: RepairTable) -> list[tuple[int, int]]:
     return list(zip(firing.step.tolist(), plans.tolist(), strict=True))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(repair_tables(), repair_policies())
 def test_replay_stops_where_the_online_loop_stops(table: RepairTable, policy: Policy) -> None:
     """Every rule, alone and in every combination: the same round and the same plan."""
