@@ -2,8 +2,9 @@
 
 Both loops run in one process on a model that answers at once (a scripted one): eight tool calls an
 episode, ten episodes at a time. The bare loop is the shortest that Inspect allows: generate, run
-the tool, append, again. Printed is milliseconds a step and their ratio; the study does its whole
-work (regime, decision of a rule at every step, record to disk), without probes.
+the tool, append, again. Printed is milliseconds of processor time a step and their ratio; the
+study does its whole work (regime, decision of a rule at every step, record to disk), without
+probes.
 
 With ``--processes`` it also measures how two processes scale on scripted work.
 
@@ -32,7 +33,7 @@ from haltwise.study.search.regimes import MEAN6
 from haltwise.study.search.runner import get_study_model, run_study
 from haltwise.study.search.study_folder import StudyFolder
 
-EPISODES = 60
+EPISODES = 30
 STEPS = 8
 MODEL = "haltwise/scripted:never_stops"
 PAGE = "Ulm: Ulm is a town on the Danube. It has a tall church. It was first named in 854."
@@ -79,20 +80,20 @@ def bare_task() -> Task:
 
 
 def timed(work: Task, model: Any, folder: str) -> float:
-    """Return the milliseconds a step takes."""
-    begun = time.perf_counter()
+    """Return the milliseconds of processor time a step takes: other work does not count."""
+    begun = time.process_time()
     with contextlib.redirect_stdout(sys.stderr):
         (log,) = eval(
             work, model=model, display="none", log_dir=folder, max_samples=10, log_level="warning"
         )
     assert log.status == "success", log.error
-    return 1000 * (time.perf_counter() - begun) / (EPISODES * STEPS)
+    return 1000 * (time.process_time() - begun) / (EPISODES * STEPS)
 
 
 def overhead() -> None:
-    """Print time per step of both loops, best of three each, taken in turn."""
+    """Print time per step of both loops, best of two each, taken in turn."""
     bares, ours = [], []
-    for _ in range(3):
+    for _ in range(2):
         with tempfile.TemporaryDirectory() as scratch:
             model = get_study_model(MODEL, {})
             bares.append(timed(bare_task(), model, f"{scratch}/bare"))
