@@ -109,7 +109,7 @@ def test_planning_and_map(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(found["map"]["wrong"]) == len(found["map"]["discrimination"])
     assert run(["simulate", *FLAGS, "--policy", "majority", "--plan", "--map"]) == 0
     text = capsys.readouterr().out
-    assert "labelled transitions" in text and "P(wrong sign), 300 plans" in text
+    assert "Labelled transitions for a sign" in text and "P(wrong sign), 300 plans" in text
 
 
 def test_what_a_reader_sees(capsys: pytest.CaptureFixture[str]) -> None:

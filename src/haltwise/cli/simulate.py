@@ -306,8 +306,8 @@ class _Report:
             click.echo(f"\nSign of the gain: {plan.note}.")
         else:
             click.echo(
-                f"\nSign of the gain wrong at most {plan.eta:g} of the time: "
-                f"{plan.labelled} labelled transitions."
+                f"\nLabelled transitions for a sign of the gain that is wrong at most "
+                f"{plan.eta:g} of the time: {plan.labelled}."
             )
         shown = ", ".join(f"{n}: {_short(p)}" for n, p in plan.p_flip.items())
         click.echo(f"P(wrong sign) by number of labels: {shown}.")
