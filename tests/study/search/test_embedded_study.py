@@ -11,11 +11,12 @@ import pytest
 
 from haltwise.judges.weights import find_weights
 from haltwise.record.jsonl import encode
+from haltwise.study.runner import get_study_model
 from haltwise.study.search.agent import play
 from haltwise.study.search.plan import Plan
 from haltwise.study.search.protocols import PROTOCOLS
 from haltwise.study.search.regimes import world
-from haltwise.study.search.runner import get_study_model, run_study
+from haltwise.study.search.runner import run_study
 from haltwise.study.search.study_folder import StudyFolder
 from haltwise.study.search.tasks import load_task
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -10,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import haltwise
 from haltwise.core.errors import InputError
 from haltwise.record.episode import identity
+from haltwise.study.runner import eta
 from haltwise.study.search.plan import Plan, plan_from_json
-from haltwise.study.search.runner import eta, run_study
+from haltwise.study.search.runner import run_study
 from haltwise.study.search.study_folder import StudyFolder
 
 pytest.importorskip("inspect_ai")
@@ -58,7 +61,12 @@ def test_a_killed_study_goes_on_without_loss_or_repetition(tmp_path: Path) -> No
     """Kill -9 after 3 of 8 episodes, in the middle of a line; the second run makes the other 5."""
     out = tmp_path / "study"
     here = str(Path(__file__).parent)
-    died = subprocess.run([sys.executable, "-c", KILLED, str(out), here], capture_output=True)
+    source = str(Path(haltwise.__file__).parent.parent)  # not installed where it is developed
+    died = subprocess.run(
+        [sys.executable, "-c", KILLED, str(out), here],
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": source},
+    )
     assert died.returncode == -9, died.stderr.decode()
     before = (out / "episodes.jsonl").read_bytes().splitlines()
     assert len(before) == 4

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import Model, ModelOutput, get_model
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from ...record.episode import Key, SearchEpisode, identity
+from ..runner import get_study_model
 from .agent import play
 from .chat import Chat
 from .plan import Plan
@@ -53,6 +55,15 @@ def open_study(path: Path) -> _Study:
     """Return what the samples share, read anew from the folder."""
     _study.cache_clear()
     return _study(str(path))
+
+
+def prepare(
+    out: Path, shard: int, shards: int, model_args: dict[str, Any]
+) -> tuple[list[Task], Model]:
+    """Return the tasks of one part of the study in a folder, and its model."""
+    study = open_study(out)
+    tasks = [search_study(str(out), arm, shard, shards) for arm in study.plan.arms]
+    return tasks, get_study_model(study.plan.model, model_args)
 
 
 @task

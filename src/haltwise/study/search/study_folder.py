@@ -1,157 +1,21 @@
-"""The folder of a study: its plan, its episodes and what was checked before it began.
-
-``study.json`` (plan and digest), ``judge_check.json`` (the judge's wording on labelled pairs),
-``episodes.jsonl`` (one finished episode a line, appended) and ``logs`` (Inspect's own logs). The
-file of episodes is the truth: an episode that stands in it is never run again.
-"""
+"""The folder of a search study; ``judge_check.json`` tells how well the judge judges."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from ... import __version__
-from ...core.errors import InputError
-from ...record.episode import Key, SearchEpisode, identity
-from ...record.jsonl import decoder, encode
+from ...record.episode import SearchEpisode
+from .. import folder
 from .plan import SCHEMA, Plan, plan_from_json
 
 
-class StudyFolder:
-    """Reads and writes the folder of one study.
+class StudyFolder(folder.StudyFolder[Plan, SearchEpisode]):
+    """Reads and writes the folder of one search study."""
 
-    Attributes:
-        path: the folder.
-    """
+    schema = SCHEMA
+    kind = "search"
+    episode = SearchEpisode
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    @property
-    def episodes_file(self) -> Path:
-        """The file of finished episodes."""
-        return self.path / "episodes.jsonl"
-
-    @property
-    def logs(self) -> Path:
-        """The folder of Inspect's logs; hidden, since ``haltwise audit DIR`` reads the episodes."""
-        return self.path / ".inspect"
-
-    def begin(self, plan: Plan, command: str) -> None:
-        """Write the plan, or check that it is the one that the folder was begun with.
-
-        Raises:
-            InputError: the folder holds another study.
-        """
-        if (self.path / "study.json").exists():
-            begun = self.plan()
-            if begun.digest != plan.digest:
-                changed = [
-                    name for name, value in asdict(plan).items() if asdict(begun)[name] != value
-                ]
-                raise InputError(
-                    f"{self.path} holds a study with another plan (changed: {', '.join(changed)}); "
-                    "give the same options to go on with it, or another --out"
-                )
-            return
-        self.path.mkdir(parents=True, exist_ok=True)
-        document = {
-            "schema": SCHEMA,
-            "digest": plan.digest,
-            "haltwise": __version__,
-            "command": command,
-            "plan": asdict(plan),
-        }
-        self.write("study.json", document)
-
-    def plan(self) -> Plan:
-        """Return the plan.
-
-        Raises:
-            InputError: the folder holds no study, or one that was changed afterwards.
-        """
-        document = self.read("study.json")
-        if document is None or document.get("schema") != SCHEMA:
-            raise InputError(
-                f"{self.path} holds no search study; type: haltwise study search --out {self.path}"
-            )
-        plan = plan_from_json(document["plan"])
-        if plan.digest != document["digest"]:
-            raise InputError(
-                f"{self.path / 'study.json'} was changed after the study had begun: its digest is "
-                f"{document['digest']}, its plan has {plan.digest}"
-            )
-        return plan
-
-    def read(self, name: str) -> dict[str, Any] | None:
-        """Return a JSON file of the folder, or None where it is absent."""
-        try:
-            document: dict[str, Any] = json.loads((self.path / name).read_text("utf-8"))
-        except FileNotFoundError:
-            return None
-        except ValueError as error:
-            raise InputError(f"{self.path / name}: not JSON ({error})") from error
-        return document
-
-    def write(self, name: str, document: dict[str, Any]) -> None:
-        """Write a JSON file of the folder; it is whole or not there."""
-        partial = self.path / f".{name}.{os.getpid()}"
-        partial.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        partial.replace(self.path / name)
-
-    def append(self, episode: SearchEpisode) -> None:
-        """Add a finished episode: one write of one line, flushed to the disk.
-
-        Lines of several processes do not mix, since each is a single write in append mode.
-        """
-        line = encode(episode) + b"\n"
-        handle = os.open(self.episodes_file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(handle, line)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-    def mend(self) -> None:
-        """Cut a line that a killed process left half written."""
-        try:
-            with self.episodes_file.open("r+b") as file:
-                content = file.read()
-                file.truncate(content.rfind(b"\n") + 1)
-        except FileNotFoundError:
-            return
-
-    def episodes(self) -> Iterator[SearchEpisode]:
-        """Yield every finished episode once.
-
-        Raises:
-            InputError: a line is not an episode of a search.
-        """
-        seen: set[Key] = set()
-        try:
-            file = self.episodes_file.open("rb")
-        except FileNotFoundError:
-            return
-        with file:
-            for number, line in enumerate(file, start=1):
-                if not line.endswith(b"\n"):
-                    return  # being written right now
-                try:
-                    episode = decoder.decode(line)
-                except ValueError as error:
-                    raise InputError(f"{self.episodes_file}, line {number}: {error}") from error
-                if isinstance(episode, SearchEpisode) and identity(episode) not in seen:
-                    seen.add(identity(episode))
-                    yield episode
-
-    def count(self) -> int:
-        """Return the number of lines, without reading what they say."""
-        try:
-            with self.episodes_file.open("rb") as file:
-                return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
-        except FileNotFoundError:
-            return 0
+    def parse(self, document: dict[str, Any]) -> Plan:
+        """Rebuild a plan from ``study.json``."""
+        return plan_from_json(document)

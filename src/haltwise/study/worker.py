@@ -8,5 +8,5 @@ import sys
 from .runner import run_shard
 
 if __name__ == "__main__":
-    out, shard, shards, connections, model_args = sys.argv[1:]
-    run_shard(out, int(shard), int(shards), int(connections), json.loads(model_args))
+    kind, out, shard, shards, connections, model_args = sys.argv[1:]
+    run_shard(kind, out, int(shard), int(shards), int(connections), json.loads(model_args))
