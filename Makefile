@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help demo recording test test-adapters test-slow check bench clean
+.PHONY: help demo recording reference test test-adapters test-slow check bench clean
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -17,6 +17,9 @@ demo: $(STAMP) ## audit a sample of simulated agents and print the report
 
 test: $(STAMP) ## the test suite: no root, no network
 	@$(BIN)/pytest -n $(JOBS)
+
+reference: $(STAMP) ## write docs/cli.md from the commands
+	@$(BIN)/python -m haltwise.cli.reference > docs/cli.md
 
 recording: $(STAMP) ## record the embedded model for the demo: an hour on idle cores, resumable
 	@$(BIN)/pip install -q -c constraints.txt -e '.[study,embedded]'
