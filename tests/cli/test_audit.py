@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -331,3 +332,6 @@ def test_report_for_people(
     assert printed.index("1 of 292") < printed.index("What the agents do")
     assert "-0.065" in printed
     assert "streak(5) | deadline(8)" in printed
+    following = next(line for line in printed.splitlines() if line.startswith("Next: "))
+    assert '"streak(4) | deadline(8)"' in following  # 12 of 625 right answers at risk: below 2 %
+    assert run(shlex.split(following)[2:]) == 0
