@@ -8,6 +8,7 @@ from .lazy import LazyGroup
 
 SUBCOMMANDS: dict[str, str] = {
     "search": "Run agents on questions with failing sources, with and without rules.",
+    "repair": "Propose, vote and repair, with and without rules.",
     "tune": "Choose k, the lexical threshold and the random rate on dev episodes.",
     "analyze": "Success, contrasts, judge quality and comparisons of a finished study.",
 }

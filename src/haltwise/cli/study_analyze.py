@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 def command(folder: Path, published: Path | None, replicates: int, as_json: bool) -> None:
-    """Analyse the study in FOLDER: success, contrast, utilities, judges, comparisons."""
+    """Analyse the study in FOLDER: of a search study success, contrast, judges and comparisons; of
+    a verify-repair study validity against acceptance, noise and every rule, cross-fitted.
+    """
+    if study_kind(folder) == "repair":
+        from .repair_study_view import analyse_and_show
+
+        analyse_and_show(folder, replicates, as_json)
+        return
     from ..study.search.analyze import analyze
     from ..study.search.study_folder import StudyFolder
 
@@ -49,6 +56,22 @@ def command(folder: Path, published: Path | None, replicates: int, as_json: bool
             (name, f"{row['mean6']:.3f}", f"{row['delta']:.3f}") for name, row in values.items()
         ]
         print_table("Published, for comparison", ["model and arm", "mean6", "contrast"], rows)
+
+
+def study_kind(folder: Path) -> str:
+    """Return "search" or "repair"; a folder without a study counts as "search".
+
+    Raises:
+        InputError: ``study.json`` is not JSON.
+    """
+    try:
+        document = json.loads((folder / "study.json").read_text("utf-8"))
+    except OSError:
+        return "search"
+    except ValueError as error:
+        raise InputError(f"{folder / 'study.json'}: not JSON ({error})") from error
+    repair = isinstance(document, dict) and "repair" in str(document.get("schema"))
+    return "repair" if repair else "search"
 
 
 def _published(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..core.errors import InputError
+from .live_models import fetch_weights_with_notes, model_arguments, print_prompts
 from .output import note, print_json
 
 
@@ -188,7 +189,7 @@ def command(
     from ..study.search.regimes import MEAN6, REGIMES
 
     if show_prompts:
-        _show(prompts.every(), as_json)
+        print_prompts(prompts.every(), as_json)
         return
     if out is None:
         raise InputError("where is the study to be kept? type: haltwise study search --out DIR ...")
@@ -224,7 +225,7 @@ def command(
             "run the arms with --split dev, then type: haltwise study tune DIR -o tuned.toml, and "
             "give --tuned tuned.toml; or give --untuned"
         )
-    _run(plan, out, connections, processes, engine, _pairs(model_args), as_json)
+    _run(plan, out, connections, processes, engine, model_arguments(model_args), as_json)
 
 
 def _run(
@@ -246,7 +247,7 @@ def _run(
     from ..study.search.runner import run_study
 
     if plan.model == "haltwise/embedded":
-        _fetch()
+        fetch_weights_with_notes()
     folder = run_study(
         plan,
         out,
@@ -270,33 +271,3 @@ def _run(
     else:
         click.echo(f"{document['episodes']} episodes in {out} (plan {plan.digest})")
         click.echo(f"next: haltwise study analyze {out}")
-
-
-def _fetch() -> None:
-    """Say what is downloaded before it is, and show how far it is."""
-    from ..judges.weights import QWEN, fetch_weights, find_weights
-
-    if find_weights() is None:
-        note(f"downloading {QWEN.name}: {QWEN.size / 1e9:.1f} GB, and as much disk")
-        fetch_weights(progress=lambda source, done, total: note(f"{source}: {done / total:.0%}"))
-
-
-def _pairs(texts: tuple[str, ...]) -> dict[str, object]:
-    pairs: dict[str, object] = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise InputError(f"--model-arg is KEY=VALUE; got {text!r}")
-        lowered = value.lower()
-        pairs[name] = (
-            int(value) if value.isdigit() else {"true": True, "false": False}.get(lowered, value)
-        )
-    return pairs
-
-
-def _show(texts: dict[str, str], as_json: bool) -> None:
-    if as_json:
-        print_json({"schema": "haltwise.study-prompts/1", "prompts": texts, "skipped": []})
-        return
-    for name, text in texts.items():
-        click.echo(f"--- {name}\n{text}\n")

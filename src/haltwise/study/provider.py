@@ -116,6 +116,8 @@ class HaltwiseAPI(ModelAPI):
             schema = _call_schema(tools)
         elif config.response_schema is not None:
             schema = config.response_schema.json_schema.model_dump(exclude_none=True)
+        if (config.num_choices or 1) > 1 and self.slots > 1:
+            return self._several(model, messages, config, schema)
         reply = self._ask(model, messages, config, schema)
         usage = (reply.input_tokens, reply.output_tokens)
         if not tools:
@@ -158,18 +160,29 @@ class HaltwiseAPI(ModelAPI):
         config: GenerateConfig,
         schema: dict[str, Any] | None,
     ) -> Reply:
-        asked: dict[str, Any] = {
-            "max_tokens": config.max_tokens or 512,
-            "temperature": config.temperature or 0.0,
-            "seed": config.seed or 0,
-            "schema": schema,
-            "grammar": None if schema else (config.extra_body or {}).get("grammar"),
-            "stop": config.stop_seqs or (),
-        }
+        asked = _asked(config, schema)
         return self._remembered(
             json.dumps([messages, asked]),
             lambda: model.chat(messages, reuse_prefix=self.reuse_prefix, **asked)[0],
         )
+
+    def _several(
+        self,
+        model: EmbeddedModel,
+        messages: list[dict[str, Any]],
+        config: GenerateConfig,
+        schema: dict[str, Any] | None,
+    ) -> ModelOutput:
+        """Return several answers, at most one a slot: the prompt is read once."""
+        n = min(config.num_choices or 1, self.slots)
+        replies = model.chat(
+            messages, n=n, reuse_prefix=self.reuse_prefix, **_asked(config, schema)
+        )
+        usage = (replies[0].input_tokens, sum(reply.output_tokens for reply in replies))
+        output = self._output(replies[0].text, (), replies[0].finish, usage)
+        for reply in replies[1:]:
+            output.choices += self._output(reply.text, (), reply.finish, usage).choices
+        return output
 
     def _output(
         self, text: str, calls: Sequence[Call], finish: str, usage: tuple[int, int]
@@ -194,6 +207,17 @@ class HaltwiseAPI(ModelAPI):
                 input_tokens=usage[0], output_tokens=usage[1], total_tokens=sum(usage)
             ),
         )
+
+
+def _asked(config: GenerateConfig, schema: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "max_tokens": config.max_tokens or 512,
+        "temperature": config.temperature or 0.0,
+        "seed": config.seed or 0,
+        "schema": schema,
+        "grammar": None if schema else (config.extra_body or {}).get("grammar"),
+        "stop": config.stop_seqs or (),
+    }
 
 
 def canonical(message: ChatMessage) -> Message:

@@ -77,6 +77,16 @@ class Setting:
         if self.policy is None and (self.adaptive or self.repair_from is RepairFrom.INCUMBENT):
             raise ParameterError("adaptive votes and repairs of the incumbent need a policy")
 
+    @property
+    def arm(self) -> str:
+        """Verifiers, repairer and rule, as records call it."""
+        rule = "full" if self.policy is None else str(self.policy)
+        return f"{'+'.join(self.verifiers)}/{self.repairer}/{rule}"
+
+    def episode_id(self, problem: Problem) -> str:
+        """Return the name of the episode on a problem."""
+        return f"{problem.problem_id}/{self.arm}/{self.seed}"
+
 
 @dataclass(frozen=True, slots=True)
 class _Ballot:
@@ -216,12 +226,12 @@ def _episode(
     if decision is not None and decision.candidate is not None:
         chosen = decision.candidate
     return RepairEpisode(
-        episode_id=f"{problem.problem_id}/{_arm(setting)}/{setting.seed}",
+        episode_id=setting.episode_id(problem),
         cluster_id=problem.problem_id,
         question_id=problem.problem_id,
         question=problem.text,
         model=setting.model,
-        arm=_arm(setting),
+        arm=setting.arm,
         regime="mismatch" if setting.mismatch else None,
         seed=setting.seed,
         budget=setting.rounds,
@@ -237,11 +247,6 @@ def _episode(
         usage_by_role={role.value: usage for role, usage in roles.items()},
         plan=setting.plan,
     )
-
-
-def _arm(setting: Setting) -> str:
-    rule = "full" if setting.policy is None else str(setting.policy)
-    return f"{'+'.join(setting.verifiers)}/{setting.repairer}/{rule}"
 
 
 def seeded(*parts: object) -> int:

@@ -8,8 +8,10 @@ drawn by a hash of its request, so that equal requests get equal replies in any 
 from __future__ import annotations
 
 from ...core.events import Usage
+from ...core.expression import parse_policy
 from ...core.noise import NoiseModel
 from ...core.policies.random import uniform
+from ...core.policies.vrr_stop import VrrStop
 from .grade import Grade
 from .loop import seeded
 from .problem import Problem, Task
@@ -52,6 +54,17 @@ def scripted(noise: NoiseModel) -> Ask:
         return Reply(texts, _cost(request, texts))
 
     return ask
+
+
+def scripted_models(name: str) -> Ask:
+    """Return the models that ``haltwise/scripted:noise(rho0=.3, ...)`` names.
+
+    Raises:
+        InputError: the noise does not parse.
+    """
+    rule = parse_policy(f"vrr_stop({name.removeprefix(NAME).removeprefix(':')})")
+    assert isinstance(rule, VrrStop)
+    return scripted(rule.noise)
 
 
 def _shown(request: Request) -> str:

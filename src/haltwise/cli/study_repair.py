@@ -1,0 +1,209 @@
+"""``haltwise study repair``: propose, vote, repair, with and without rules; resumable."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from ..core.errors import InputError
+from .live_models import fetch_weights_with_notes, model_arguments, print_prompts
+from .output import note, print_json
+
+
+@click.command()
+@click.option(
+    "--model",
+    default="haltwise/embedded",
+    show_default=True,
+    help="The model of all three roles, in Inspect AI's words.",
+)
+@click.option("--proposer", help="Another model for the first plans.")
+@click.option("--verifier-model", help="Another model for the votes.")
+@click.option("--repairer-model", help="Another model for the repairs.")
+@click.option(
+    "--model-arg",
+    "model_args",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Passed to the models' provider; repeatable.",
+)
+@click.option(
+    "--task",
+    default="bundled",
+    show_default=True,
+    help="bundled, arithmetic, functions, calls, gsm8k[:FILE], math500[:FILE], mbpp[:FILE], "
+    "bfcl_simple, bfcl_multiple, bfcl_parallel, or scripted:N with a scripted model.",
+)
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="EXPR|FILE",
+    help="A rule that gates the loop, as an arm of its own; repeatable.",
+)
+@click.option(
+    "--record",
+    default="full",
+    show_default=True,
+    type=click.Choice(["full", "none"]),
+    help="full: also run every round ungated, with the truth, so that every rule can be replayed.",
+)
+@click.option(
+    "--votes", default=8, show_default=True, type=click.IntRange(1), help="Votes on each plan."
+)
+@click.option(
+    "--rounds", default=5, show_default=True, type=click.IntRange(0), help="Repairs at most."
+)
+@click.option(
+    "--verifier",
+    "verifiers",
+    multiple=True,
+    type=click.Choice(["plain", "result", "steps"]),
+    help="How the verifier is asked; several are views that share the votes. Default: plain.",
+)
+@click.option(
+    "--repairer",
+    default="revise",
+    show_default=True,
+    type=click.Choice(["revise", "told_wrong", "restart"]),
+    help="How the repairer is asked.",
+)
+@click.option(
+    "--repair-from",
+    default="latest",
+    show_default=True,
+    type=click.Choice(["latest", "incumbent"]),
+    help="Which plan a gated loop repairs.",
+)
+@click.option("--adaptive", is_flag=True, help="Gated loops buy votes one at a time.")
+@click.option(
+    "--mismatch", is_flag=True, help="Stress: the repairer sees a perturbed copy of the problem."
+)
+@click.option(
+    "--temperature", default=0.7, show_default=True, type=float, help="Of proposals and repairs."
+)
+@click.option("--vote-temperature", default=1.0, show_default=True, type=float, help="Of votes.")
+@click.option("--limit", type=click.IntRange(1), help="Problems at most.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of everything.")
+@click.option(
+    "--sandbox",
+    default="bubblewrap",
+    show_default=True,
+    type=click.Choice(["bubblewrap", "none-i-accept"]),
+    help="Where model-written programs run.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder of the study; the same command goes on where it stopped.",
+)
+@click.option(
+    "--connections",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Requests at once in each process.",
+)
+@click.option(
+    "--processes",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Parts that run side by side.",
+)
+@click.option("--engine", type=click.Choice(["ray"]), help="Run the parts on a Ray cluster.")
+@click.option(
+    "--show-prompts", is_flag=True, help="Print every text that a model is shown, and end."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+def command(
+    model: str,
+    proposer: str | None,
+    verifier_model: str | None,
+    repairer_model: str | None,
+    model_args: tuple[str, ...],
+    task: str,
+    policies: tuple[str, ...],
+    record: str,
+    votes: int,
+    rounds: int,
+    verifiers: tuple[str, ...],
+    repairer: str,
+    repair_from: str,
+    adaptive: bool,
+    mismatch: bool,
+    temperature: float,
+    vote_temperature: float,
+    limit: int | None,
+    seed: int,
+    sandbox: str,
+    out: Path | None,
+    connections: int,
+    processes: int,
+    engine: str | None,
+    show_prompts: bool,
+    as_json: bool,
+) -> None:
+    """Run a verify-repair study: plans, noisy votes, repairs, and the truth beside each round."""
+    from ..study.repair import prompts
+
+    if show_prompts:
+        print_prompts(prompts.every(), as_json)
+        return
+    if out is None:
+        raise InputError("where is the study to be kept? type: haltwise study repair --out DIR ...")
+    try:
+        import inspect_ai  # noqa: F401
+    except ImportError as error:
+        raise InputError("a study needs Inspect AI; type: pip install 'haltwise[study]'") from error
+    from ..record.policy_file import load_policy
+    from ..study.repair.plan import Plan
+    from ..study.repair.runner import run_study
+
+    plan = Plan(
+        task=task,
+        proposer=proposer or model,
+        verifier=verifier_model or model,
+        repairer=repairer_model or model,
+        policies=tuple(str(load_policy(text, defaults={"rounds": rounds})) for text in policies),
+        record=record == "full",
+        votes=votes,
+        rounds=rounds,
+        verifiers=verifiers or ("plain",),
+        repair=repairer,
+        repair_from=repair_from,
+        adaptive=adaptive,
+        mismatch=mismatch,
+        temperature=temperature,
+        vote_temperature=vote_temperature,
+        limit=limit,
+        seed=seed,
+        sandbox=sandbox,
+    )
+    if "haltwise/embedded" in (plan.proposer, plan.verifier, plan.repairer):
+        fetch_weights_with_notes()
+    folder = run_study(
+        plan,
+        out,
+        connections=connections,
+        processes=processes,
+        engine=engine,
+        model_args=model_arguments(model_args),
+        command="haltwise " + shlex.join(sys.argv[1:]),
+        tell=note,
+    )
+    document = {
+        "schema": "haltwise.repair-study-run/1",
+        "folder": str(out),
+        "episodes": sum(1 for _ in folder.episodes()),
+        "plan": plan.digest,
+        "skipped": [],
+    }
+    if as_json:
+        print_json(document)
+    else:
+        click.echo(f"{document['episodes']} episodes in {out} (plan {plan.digest})")
+        click.echo(f"next: haltwise study analyze {out}")
