@@ -23,6 +23,8 @@ from ..record.jsonl import decoder, encode
 class StudyPlan(Protocol):
     """What every kind of plan is: a frozen dataclass with a digest."""
 
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
     @property
     def digest(self) -> str:
         """Twelve hexadecimal digits that change with anything in the plan."""

@@ -44,7 +44,7 @@ def inspect_models(models: Mapping[Role, Model]) -> Ask:
             output = await models[request.role].generate(
                 _messages(request), config=_config(request)
             )
-            return Reply(_texts(output)[:1], _usage(output))
+            return Reply(tuple(_texts(output)[:1]), _usage(output))
         return await _votes(models[request.role], request)
 
     return ask
