@@ -57,6 +57,23 @@ def test_serve_prints_one_start_up_object_serves_and_stops_on_sigterm(tmp_path):
     assert len(list(tmp_path.glob("gateway-*.jsonl"))) == 1
 
 
+def test_serve_names_a_policy_file_and_not_its_table(tmp_path):
+    """The start-up object of a fitted rule holds the name of the file that was typed."""
+    table = tmp_path / "recovery.toml"
+    table.write_text(
+        'schema = "haltwise.policy/1"\nkind = "search"\npolicy = "recovery"\n[recovery]\n'
+        "budget = 4\nhazard = [[0.5, 0.1], [0.5, 0.1]]\nanswer_now = [0.2, 0.5]\n"
+        "useful_value = [0.6, 0.7]\n"
+    )
+    process = _start("--upstream", "http://127.0.0.1:9", "--policy", str(table))
+    try:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["policy"] == "recovery.toml"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -44,6 +44,23 @@ def test_headers_tell_what_was_done_and_why(dialect):
     assert stopped == ["answer", "streak(5)", "5", "5 useless results in a row (threshold 5)"]
 
 
+def test_a_fitted_rule_is_shown_by_its_name():
+    """Headers, health and log show what was typed, in ASCII below 200 characters; no table."""
+    fitted = " | ".join(f"deadline({n})" for n in range(100, 140))
+
+    async def main(client, stub):
+        _, headers, _ = await client.post(CHAT, conversation("chat", [USELESS]))
+        return headers["x-haltwise-policy"], (await client.get("/healthz"))[1]
+
+    name, health = with_stub(main, policy=fitted, policy_name="r\u00e9covery.toml")
+    assert name == "r?covery.toml"
+    assert json.loads(health)["policy"] == "r\u00e9covery.toml"
+    cut, _ = with_stub(main, policy=fitted)
+    assert cut.startswith("deadline(100) | deadline(101)")
+    assert cut.endswith("...")
+    assert len(cut) < 200
+
+
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_case_b20_a_stop_is_sticky_until_the_user_speaks(dialect, stream):

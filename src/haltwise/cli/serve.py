@@ -131,6 +131,7 @@ def command(
     settings = Settings(
         upstream=upstream,
         policy=_policy(policy),
+        policy_name=Path(policy).name if policy.strip().endswith(".toml") else policy.strip(),
         signal=_signal(signal),
         exempt=frozenset(exempt),
         answer_tools=frozenset(answer_tool) or ANSWER_TOOLS,
@@ -144,12 +145,12 @@ def command(
     )
 
     def ready(url: str) -> None:
-        start = {"url": url, "policy": str(settings.policy)}
+        start = {"url": url, "policy": settings.shown}
         if as_json:
             click.echo(json.dumps(start))
             return
         click.echo(f"{url} -> {upstream}")
-        click.echo(f"policy: {settings.policy}{' (watching only)' if watch else ''}")
+        click.echo(f"policy: {settings.shown}{' (watching only)' if watch else ''}")
 
     _run(Gateway(settings), host, port, ready, verbose)
 

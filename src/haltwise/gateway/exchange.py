@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .server import Gateway
 
 _Act = Callable[[], Awaitable[web.StreamResponse]]
+_HEADER_LIMIT = 199
 LOG = logging.getLogger("haltwise.gateway")
 
 
@@ -171,7 +172,7 @@ class Exchange:
         """Return the headers that tell what was done."""
         return {
             "x-haltwise-action": self.action,
-            "x-haltwise-policy": self.gateway.expression,
+            "x-haltwise-policy": self.gateway.shown,
             "x-haltwise-run": str(self.run_length),
             "x-haltwise-reason": header(self.reason),
         }
@@ -262,8 +263,9 @@ def _decoded(data: bytes) -> Body:
 
 
 def header(text: str) -> str:
-    """Return ``text`` as a header value: printable ASCII on one line."""
-    return "".join(c if " " <= c <= "~" else "?" for c in text)[:1000]
+    """Return ``text`` as a header value: printable ASCII on one line, below 200 characters."""
+    plain = "".join(c if " " <= c <= "~" else "?" for c in text)
+    return plain if len(plain) <= _HEADER_LIMIT else plain[: _HEADER_LIMIT - 3] + "..."
 
 
 def _text(content: Any) -> str:

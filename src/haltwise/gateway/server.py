@@ -51,7 +51,7 @@ class Gateway:
         self.settings = settings
         self.metrics = Metrics()
         self.judge = Judge(settings)
-        self.expression = header(str(settings.policy))
+        self.shown = header(settings.shown)
         self.log: EpisodeLog | None = None
         self.upstream: Upstream
 
@@ -73,7 +73,7 @@ class Gateway:
         if settings.log is not None:
             from .episodes import EpisodeLog
 
-            arm = f"{'watch' if settings.watch else 'gateway'}: {settings.policy}"
+            arm = f"{'watch' if settings.watch else 'gateway'}: {settings.shown}"
             self.log = EpisodeLog(
                 settings.log, source=settings.signal.name, arm=arm, content=settings.log_content
             )
@@ -109,7 +109,7 @@ class Gateway:
                 self.log.close()
 
     async def _healthz(self, request: web.Request) -> web.Response:
-        return web.json_response({"status": "ok", "policy": str(self.settings.policy)})
+        return web.json_response({"status": "ok", "policy": self.settings.shown})
 
     async def _metrics(self, request: web.Request) -> web.Response:
         return web.Response(body=self.metrics.text(), headers={"content-type": _PROMETHEUS})

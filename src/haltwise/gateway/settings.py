@@ -12,6 +12,8 @@ from ..core.policy import Policy
 from ..signals.lexical import Lexical
 from ..signals.protocol import Signal
 
+NAME_LIMIT = 120
+"""Characters of a policy's display name."""
 BODY_LIMIT = 64 << 20
 """Bytes of a request body that are accepted: 64 MB."""
 ANSWER_TOOLS = frozenset({"final_answer"})
@@ -26,6 +28,8 @@ class Settings:
     """Base URL of the model API, http or https; may end in "/v1"."""
     policy: Policy
     """A rule for search loops."""
+    policy_name: str = ""
+    """How the policy is shown, such as "recovery.toml"; empty: its expression. See `shown`."""
     signal: Signal = field(default_factory=Lexical)
     """Judges the results."""
     exempt: frozenset[str] = frozenset()
@@ -49,6 +53,15 @@ class Settings:
     connect_timeout: float = 10.0
     """Seconds to reach the upstream, above 0."""
 
+    @property
+    def shown(self) -> str:
+        """The policy for people: its name or expression, cut at `NAME_LIMIT` characters.
+
+        Fitted rules print whole tables, which belong neither in headers nor on a terminal.
+        """
+        text = self.policy_name or str(self.policy)
+        return text if len(text) <= NAME_LIMIT else text[: NAME_LIMIT - 3] + "..."
+
     def __post_init__(self) -> None:
         parts = urlsplit(self.upstream)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -62,7 +75,7 @@ class Settings:
             )
         if self.policy.kind == "repair":
             raise ParameterError(
-                f"the gateway stops search loops; {self.policy} is for repair loops"
+                f"the gateway stops search loops; {self.shown} is for repair loops"
             )
         for name in ("body_limit", "timeout", "connect_timeout"):
             if not getattr(self, name) > 0:
