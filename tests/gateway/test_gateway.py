@@ -17,6 +17,7 @@ from haltwise.core.policy import Policy
 from haltwise.gateway.routes import Target, dialect_of
 from haltwise.gateway.server import Gateway
 from haltwise.gateway.settings import Settings, is_loopback
+from haltwise.signals import Stated
 from haltwise.testing.agents import PATHS
 from haltwise.testing.conversations import QUESTION, USEFUL, USELESS, conversation
 from haltwise.testing.stub_models import ANSWER, StubServer
@@ -163,7 +164,59 @@ def test_case_d_history_on_the_server_is_passed_through_and_said(field):
         status, headers, _ = await client.post(PATHS["responses"], body)
         return status, headers["x-haltwise-action"], headers["x-haltwise-reason"]
 
-    assert with_stub(main) == (200, "unread", f"{field} keeps the history on the server")
+    assert with_stub(main) == (
+        200,
+        "unread",
+        f"passed through: {field} keeps the history on the server",
+    )
+
+
+def test_what_could_not_be_judged_is_said_and_counted():
+    """Stated signal, agent without a word: reason and metric say that no step has a verdict."""
+
+    async def main(client, stub):
+        out = []
+        for n in (1, 4):
+            _, headers, _ = await client.post(CHAT, conversation("chat", [USELESS] * n))
+            out.append((headers["x-haltwise-run"], headers["x-haltwise-reason"]))
+        return out, (await client.get("/metrics"))[1]
+
+    (first, fourth), metrics = with_stub(main, signal=Stated())
+    assert first == ("0", "no rule has fired")  # its verdict comes with the reply
+    missing = "nothing could be judged: signal stated has no verdict on 3 of 4 steps"
+    assert fourth == ("0", f"no rule has fired; {missing}")
+    assert "haltwise_unjudged_steps_total 1.0" in metrics
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"{bad", "at byte 1 of 4: object keys must be strings"),
+        (b'{"a": 1', "it breaks off at its end, after 7 bytes"),
+        (b'{"a": "\xff"}', "at byte 7 of 10: not UTF-8"),
+        (b" ", "it is empty"),
+    ],
+)
+def test_a_body_that_is_not_json_is_refused_with_the_place(data, sentence):
+    """The error and the reason header are one sentence with the byte."""
+
+    async def main(client, stub):
+        status, headers, content = await client.post(CHAT, data=data)
+        message = json.loads(content)["error"]["message"]
+        return status, headers["x-haltwise-reason"], message
+
+    expected = f"the request body is not JSON: {sentence}"
+    assert with_stub(main) == (400, expected, expected)
+
+
+def test_a_reply_that_was_passed_through_says_why():
+    """What is no chat request has a reason, too."""
+
+    async def main(client, stub):
+        async with client.session.get(client.url + "/v1/models") as response:
+            return response.headers["x-haltwise-action"], response.headers["x-haltwise-reason"]
+
+    assert with_stub(main) == ("pass", "passed through: not a chat request")
 
 
 def test_case_c_a_trimmed_history_is_said_and_counted():

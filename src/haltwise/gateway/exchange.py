@@ -7,6 +7,7 @@ is asked for its answer instead (`forced`).
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -42,6 +43,7 @@ class Exchange:
         self.action = "pass"
         self.reason = ""
         self.run_length = 0
+        self.unjudged = 0
         self.model: str | None = None
         self.sent: web.StreamResponse | None = None
 
@@ -62,6 +64,7 @@ class Exchange:
         self.upstream.target.url(self.path)
         data = await self.request.read()
         if dialect is None:
+            self.reason = "passed through: not a chat request"
             return await self.forward(data)
         # A decoded history is several times as large as its bytes: only what the next step needs
         # outlives the decision, or 128 waiting clients hold 30 MB.
@@ -76,7 +79,7 @@ class Exchange:
         self.model = model if isinstance(model, str) else None
         opaque = dialect.opaque(body)
         if opaque is not None:
-            self.action, self.reason = "unread", opaque
+            self.action, self.reason = "unread", f"passed through: {opaque}"
             return forward
         began = time.perf_counter()
         try:
@@ -86,6 +89,8 @@ class Exchange:
         except Exception as error:
             return self._undecided(error, forward)
         self.metrics.decide.observe(time.perf_counter() - began)
+        if self.judge.newest_unjudged(found):
+            self.metrics.unjudged.inc()
         self._note(found)
         if self.settings.watch:
             self.action = "watch" if stop else "continue"
@@ -100,6 +105,13 @@ class Exchange:
     def _note(self, found: Assessment) -> None:
         self.action, self.run_length = found.decision.action.value, found.run
         self.reason = found.decision.reason
+        self.unjudged = self.judge.unjudged(found)
+        if self.unjudged and found.run == 0 and not found.decision.stops:
+            signal = self.settings.signal.name
+            self.reason += (
+                f"; nothing could be judged: signal {signal} has no verdict on {self.unjudged} of "
+                f"{len(found.verdicts)} steps"
+            )
         if found.trimmed is not None:
             self.metrics.trimmed.inc()
             self.reason += f"; history incomplete: {found.trimmed}"
@@ -185,7 +197,8 @@ class Exchange:
         if self.name == "anthropic":
             content = {"type": "error", **content}
         if self.action in ("pass", "continue"):
-            self.action = "refused"
+            self.action, self.reason = "refused", message
+        self.reason = self.reason or message
         return web.json_response(content, status=status, headers=self.headers(), dumps=_text)
 
     def failed(self, status: int, kind: str, what: str) -> web.StreamResponse:
@@ -256,10 +269,25 @@ def _decoded(data: bytes) -> Body:
     try:
         body = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"the request body is not JSON: {error}") from None
+        raise InputError(f"the request body is not JSON: {_place(data, str(error))}") from None
     if not isinstance(body, dict):
         raise InputError("the request body is a JSON object; got something else")
     return body
+
+
+def _place(data: bytes, complaint: str) -> str:
+    """Return in words where a body stops to be JSON, without quoting it."""
+    if not data.strip():
+        return "it is empty"
+    where = re.search(r"\(byte (\d+)\)", complaint)
+    if where is not None:
+        what = complaint[: where.start()].removeprefix("JSON is malformed:").strip()
+        return f"at byte {where[1]} of {len(data)}: {what}"
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return f"at byte {error.start} of {len(data)}: not UTF-8"
+    return f"it breaks off at its end, after {len(data)} bytes"
 
 
 def header(text: str) -> str:

@@ -91,6 +91,24 @@ class Judge:
             *[signal.ask(step, ask, newest=newest) for step, newest in open_steps[-_ASKED_AT_ONCE:]]
         )
 
+    def unjudged(self, found: Assessment) -> int:
+        """Return how many steps have no verdict, if none of a loop has one; else 0.
+
+        A verdict that comes with the next reply is no missing one: the newest step is left out.
+        """
+        due = self._due(found)
+        return len(due) if all(verdict is Verdict.UNJUDGED for verdict in due) else 0
+
+    def newest_unjudged(self, found: Assessment) -> bool:
+        """Return whether the newest verdict that could be there is missing."""
+        return self._due(found)[-1:] == (Verdict.UNJUDGED,)
+
+    def _due(self, found: Assessment) -> tuple[Verdict, ...]:
+        verdicts = found.verdicts
+        if self.late and found.loop.steps and found.loop.steps[-1].thought is None:
+            return verdicts[:-1]
+        return verdicts
+
     def may_stop(self, messages: list[Message]) -> bool:
         """Return whether a useless verdict on the newest result would fire the rule."""
         settings = self._settings

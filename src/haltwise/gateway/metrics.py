@@ -36,6 +36,11 @@ class Metrics:
             "Requests whose history cannot be complete",
             registry=self.registry,
         )
+        self.unjudged = Counter(
+            "haltwise_unjudged_steps",
+            "Requests whose newest step, if its verdict is due, the signal could not judge",
+            registry=self.registry,
+        )
         self.open = Gauge(
             "haltwise_open_requests", "Requests that are being served", registry=self.registry
         )

@@ -145,11 +145,12 @@ class Gateway:
             self.metrics.open.dec()
             self.metrics.requests.labels(name, exchange.action).inc()
         LOG.info(
-            "%s %s %d %.0f ms",
+            "%s %s %d %.0f ms%s",
             name,
             exchange.action,
             response.status,
             (time.perf_counter() - began) * 1000,
+            f", {exchange.unjudged} steps and no verdict" if exchange.unjudged else "",
         )
         return response
 
