@@ -101,13 +101,17 @@ class Nodes:
         """Drop the lines that lie below another one at both ends; of equal ones the older stays."""
         lines = self.lines
         n, many = lines.shape[:2]
-        keep = lines[..., 1] >= 0
-        for j in range(many):
-            for i in range(many):
+        # By line rather than by node: whole columns compare several times faster than short rows.
+        ends = [(lines[:, j, 0].copy(), lines[:, j, 1].copy()) for j in range(many)]
+        kept_lines = [valid >= 0 for _, valid in ends]
+        for j, (invalid, valid) in enumerate(ends):
+            for i, (invalid_i, valid_i) in enumerate(ends):
                 if i != j:
-                    gap = lines[:, i] - lines[:, j]
-                    below = (gap >= 0).all(axis=1) & keep[:, i]
-                    keep[:, j] &= ~(below & (gap > 0).any(axis=1) if i > j else below)
+                    below = (invalid <= invalid_i) & (valid <= valid_i) & kept_lines[i]
+                    if i > j:  # of equal lines the older one stays
+                        below &= (invalid < invalid_i) | (valid < valid_i)
+                    kept_lines[j] &= ~below
+        keep = np.stack(kept_lines, axis=1)
         order = np.argsort(~keep, axis=1, kind="stable")[:, : int(keep.sum(axis=1).max(initial=0))]
         rows = np.arange(n)[:, None]
         kept = keep[rows, order][..., None]
