@@ -9,10 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haltwise.core.errors import ExpressionError
+from haltwise.core.events import Verdict
 from haltwise.core.expression import parse_policy
 from haltwise.core.loop import SearchLoop
+from haltwise.core.observation import SearchObservation
 from haltwise.core.policies import BreakEven
 from haltwise.core.policy import Policy
+from haltwise.testing import check_monotone, check_policy
 
 
 def cost(policy: Policy, useless: int, gain: float, price: float) -> float:
@@ -33,6 +36,14 @@ def test_never_worse_than_its_bound(gain: float, price: float, useless: int) -> 
     paid = cost(BreakEven(gain, price), useless, gain, price)
     hindsight = min(useless * price, gain)
     assert paid <= (2 + price / gain) * hindsight + 1e-9 or useless == 0 == paid
+
+
+@given(st.lists(st.builds(SearchObservation, st.sampled_from(Verdict)), max_size=20))
+def test_keeps_the_laws_of_a_policy(observations: list[SearchObservation]) -> None:
+    """Pure, sticky, resumable, printable; a larger gain or a lower price never stops earlier."""
+    check_policy(BreakEven(0.35, 0.1), observations)
+    check_monotone(lambda gain: BreakEven(gain, 0.1), [0, 0.1, 0.35, 0.8], observations)
+    check_monotone(lambda price: BreakEven(0.35, price), [0.4, 0.1, 0.05, 0], observations)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from haltwise.core.errors import ExpressionError
+from haltwise.core.events import Verdict
 from haltwise.core.expression import parse_policy
 from haltwise.core.loop import SearchLoop
+from haltwise.core.observation import SearchObservation
 from haltwise.core.policies import Recovery
 from haltwise.core.recovery import RecoveryModel
+from haltwise.testing import check_policy
 
 
 def model(
@@ -62,6 +65,18 @@ def test_trust_keeps_both_bounds(
         assert paid <= (1 + 1 / trust + 2 * price / gain) * hindsight + 1e-9
         if predicts_stop == (useless * price >= gain):
             assert paid <= (1 + trust + 2 * price / gain) * hindsight + 1e-9
+
+
+@given(
+    st.lists(st.builds(SearchObservation, st.sampled_from(Verdict)), max_size=12),
+    st.lists(st.floats(0, 1), min_size=6, max_size=6),
+    st.sampled_from([None, 0.3, 1]),
+)
+def test_keeps_the_laws_of_a_policy(
+    observations: list[SearchObservation], hazard: list[float], trust: float | None
+) -> None:
+    """Pure, sticky, resumable from JSON, printable, neutral beside never."""
+    check_policy(Recovery(model(hazard, 0.2, 0.6, 0.05, 8), trust), observations)
 
 
 def test_trust_1_is_break_even() -> None:
