@@ -8,7 +8,7 @@ and the other way round; no prompt is in both. 20 seeds. Then the true error ser
 a verifier that is always right would see them (M = infinity): misses against iterations.
 
 Run: ``python benchmarks/bench_semi_real.py [--quick] [--data loopgain_b20.jsonl]``. Exits with 1
-when one of the printed checks fails.
+when one of the printed checks fails on 20 seeds.
 """
 
 from __future__ import annotations
@@ -342,7 +342,7 @@ def main() -> None:
     )
     holds = report(found, cells)
     true_errors(cells)
-    if not holds:
+    if not holds and not arguments.quick:  # four seeds are too few to judge a single cell
         raise SystemExit(1)
 
 
