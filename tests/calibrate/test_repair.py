@@ -88,6 +88,7 @@ def test_document_and_policy_file(tmp_path: Path) -> None:
         assert estimate["low"] <= estimate["value"] <= estimate["high"]
     assert document["n_invalid"] + document["n_valid"] == 300
     assert document["identified"] is True and document["p_flip"] <= 0.05
+    assert document["decided"] > 0.8
     assert document["policy"] == "auto" and "optimal stopping" in document["why"]
     path = tmp_path / "p.toml"
     write_policy_file(path, calibration.policy_file())
