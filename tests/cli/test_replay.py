@@ -236,3 +236,75 @@ def test_branches_in_the_record_need_no_table(
     found = document(capsys, "replay", str(path), "--policy", "streak(2)", "--policy", "streak(1)")
     assert [policy["success"]["value"] for policy in found["policies"]] == [1, 0]
     assert [policy["miss"]["value"] for policy in found["policies"]] == [0, 1]
+
+
+@pytest.fixture
+def unjudged_file(tmp_path: Path) -> str:
+    """Four loops of three useless results each, which nobody judged; forced answers are known."""
+    path = tmp_path / "unjudged.jsonl"
+    steps = [
+        SearchStep(t=t, action="search", result="bread", answer_now=AnswerNow(success=t > 1))
+        for t in (1, 2, 3)
+    ]
+    episodes = [
+        SearchEpisode(
+            episode_id=f"q{i}",
+            cluster_id=f"q{i}",
+            question_id=f"q{i}",
+            question="Which river flows through the capital of Hungary?",
+            steps=[*steps, SearchStep(t=4, action="answer")],
+            outcome=Outcome(success=True),
+        )
+        for i in range(4)
+    ]
+    write_episodes(path, episodes)
+    return str(path)
+
+
+def test_rules_on_verdicts_without_verdicts_are_undefined(
+    unjudged_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody judged: streak is null with a note naming --signal, not equal to never; never is."""
+    arguments = ["replay", unjudged_file, "--policy", "streak(1) | deadline(8)", "--policy=never"]
+    found = document(capsys, *arguments)
+    streak, never = found["policies"]
+    for measure in ("success", "steps", "utility", "miss", "regret"):
+        assert streak[measure]["value"] is None and "--signal" in streak[measure]["note"]
+    assert never["steps"]["value"] == 3
+    pair = found["comparisons"][0]
+    assert pair["difference"]["value"] is None and pair["p"] is None
+    assert "--signal" in pair["difference"]["note"]
+    assert run(arguments) == 0
+    assert "--signal lexical" in capsys.readouterr().err
+
+
+def test_a_signal_judges_before_the_replay(
+    unjudged_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The results share no word with the question: streak(1) stops at the first of three calls."""
+    found = document(
+        capsys, "replay", unjudged_file, "--policy", "streak(1)", "--signal", "lexical"
+    )
+    streak = found["policies"][0]
+    assert (streak["steps"]["value"], streak["success"]["value"]) == (1, 0)
+
+
+def test_the_signal_s_verdicts_replace_recorded_ones(
+    search_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --signal no recorded verdict counts: simulated loops without thoughts are unjudged."""
+    found = document(capsys, "replay", search_file, "--policy", "streak(1)", "--signal", "stated")
+    assert found["policies"][0]["success"]["value"] is None
+
+
+def test_calibrate_search_judges_by_a_signal(
+    unjudged_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without verdicts the error names --signal; with it there are loops that searched on."""
+    path = str(tmp_path / "p.toml")
+    arguments = ["calibrate", "search", unjudged_file, "-o", path, "--replicates", "20"]
+    assert run(arguments) == 2
+    assert "--signal lexical" in capsys.readouterr().err
+    fit = document(capsys, *arguments, "--signal", "lexical")
+    first = next(row for row in fit["hazard"] if row["fresh"] and row["r"] == 1)
+    assert (first["value"], first["n"]) == (0, 4)

@@ -112,6 +112,11 @@ def estimate_recovery(
         InputError: nothing to fit; see `recovery_model`.
     """
     table = search_table(episodes, answer_now)
+    if not table.judged().any():
+        raise InputError(
+            "no result of these loops was judged, so there is no recovery to fit; record verdicts, "
+            "or judge the results with --signal lexical or --signal stated"
+        )
     numbers: dict[str, int] = {}
     clusters = np.array([numbers.setdefault(e.cluster_id, len(numbers)) for e in episodes])
     counts = recovery_counts(table, clusters, budget=budget, price=price)

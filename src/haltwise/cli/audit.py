@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
+from .signal import signal_named, signal_option
 from .where import filters, where_option
 
 if TYPE_CHECKING:
@@ -64,11 +65,7 @@ FINDINGS = (
     metavar="SOURCE",
     help="Whose verdicts to use where several are recorded, as in side_channel.",
 )
-@click.option(
-    "--signal",
-    type=click.Choice(["lexical", "stated"]),
-    help="Judge the results now: by word overlap with the question, or by the agent's own words.",
-)
+@signal_option
 @click.option(
     "--workers",
     type=click.IntRange(1),
@@ -136,9 +133,6 @@ def _gather(
     workers: int,
 ) -> Gathered:
     from ..audit.gather import gather
-    from ..signals import Lexical, Signal, Stated
-
-    signals: dict[str | None, Signal] = {"lexical": Lexical(), "stated": Stated()}
     from .terminal import counter
 
     with counter("episodes read") as count:
@@ -147,7 +141,7 @@ def _gather(
             format=format_,
             where=wanted,
             source=verdict,
-            signal=signals.get(signal),
+            signal=signal_named(signal),
             workers=workers,
             progress=count,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .output import note, print_json, print_skips, print_table, shown
-from .recorded import Recorded, where_option
+from .recorded import Recorded, signal_option, where_option
 
 if TYPE_CHECKING:
     from ..calibrate.recovery import RecoveryFit
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the resampling."
 )
+@signal_option
 @where_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -72,6 +73,7 @@ def command(
     level: float,
     replicates: int,
     seed: int,
+    signal: str | None,
     where: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -84,7 +86,7 @@ def command(
     from ..record.policy_file import PolicyFile, write_policy_file
     from ..replay.answer_now import read_answer_now
 
-    recorded = Recorded(paths, where)
+    recorded = Recorded(paths, where, signal)
     table = None if answer_now is None else read_answer_now(answer_now)
     episodes = list(recorded.search())
     if not episodes:

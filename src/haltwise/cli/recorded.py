@@ -1,26 +1,31 @@
-"""Recorded loops for a command: read, filtered by ``--where``, told apart by kind.
+"""Recorded loops for a command: read, filtered, judged by ``--signal`` and told apart by kind.
 
 Knows paths and filters; ignorant of what the command does with the loops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec.structs import replace
 
 from ..core.errors import InputError
 from ..record.episode import AnyEpisode, RepairEpisode, SearchEpisode
 from ..record.read import read, value_of
 from ..record.skip import Skip
+from .signal import signal_named, signal_option
 from .where import filters, where_option
 
-__all__ = ["Recorded", "where_option"]
+__all__ = ["Recorded", "signal_option", "where_option"]
 
 
 class Recorded:
     """The loops of some files. Iterate once; what was passed over is in `skips` afterwards."""
 
-    def __init__(self, paths: Sequence[str], where: Sequence[str]) -> None:
-        """Take paths and filters.
+    def __init__(
+        self, paths: Sequence[str], where: Sequence[str], signal: str | None = None
+    ) -> None:
+        """Take paths, filters and the name of the signal whose verdicts are the ones that count.
 
         Raises:
             InputError: a filter is not KEY=VALUE.
@@ -28,6 +33,7 @@ class Recorded:
         self.paths = list(paths)
         self.skips: list[Skip] = []
         self.filters = filters(where)
+        self.signal = signal
 
     def __iter__(self) -> Iterator[AnyEpisode]:
         """Yield the episodes that pass the filters."""
@@ -58,9 +64,10 @@ class Recorded:
     def search(self) -> Iterator[SearchEpisode]:
         """Yield the search loops; how many repair loops there were is one skip."""
         others = 0
+        judged = _judged(self.signal)
         for episode in self:
             if isinstance(episode, SearchEpisode):
-                yield episode
+                yield judged(episode)
             else:
                 others += 1
         self._other(others, "verify-repair loops; search loops are wanted here")
@@ -85,3 +92,27 @@ class Recorded:
     def _other(self, count: int, what: str) -> None:
         if count:
             self.skips.append(Skip(", ".join(self.paths), None, f"{count} {what}"))
+
+
+def _judged(name: str | None) -> Callable[[SearchEpisode], SearchEpisode]:
+    """Return what replaces an episode's verdicts by those of the signal ``name``, if there is one.
+
+    None leaves every episode as it is.
+    """
+    signal = signal_named(name)
+    if signal is None:
+        return lambda episode: episode
+    from ..audit.judging import JudgedBy
+
+    judge = JudgedBy(signal)
+
+    def judged(episode: SearchEpisode) -> SearchEpisode:
+        steps = [
+            replace(
+                step, verdicts={k: verdict for k, verdict in step.verdicts.items() if k == name}
+            )
+            for step in judge(episode).steps
+        ]
+        return replace(episode, steps=steps)
+
+    return judged

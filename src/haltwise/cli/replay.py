@@ -9,7 +9,7 @@ import click
 
 from ..core.errors import InputError
 from .output import note, print_json, print_skips, print_table, shown
-from .recorded import Recorded, where_option
+from .recorded import Recorded, signal_option, where_option
 
 if TYPE_CHECKING:
     from ..core.policy import Policy
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the resampling."
 )
+@signal_option
 @where_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -69,6 +70,7 @@ def command(
     level: float,
     replicates: int,
     seed: int,
+    signal: str | None,
     where: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -82,7 +84,7 @@ def command(
     from ..replay.summary import summarise
 
     rules = [load_policy(text) for text in policies]
-    recorded = Recorded(paths, where)
+    recorded = Recorded(paths, where, signal)
     replayed = _replayed(rules, recorded, answer_now, price)
     if len(replayed.clusters) == 0:
         raise recorded.nothing(f"{replayed.kind} loop")

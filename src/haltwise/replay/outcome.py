@@ -52,6 +52,10 @@ class Outcomes:
     open_ends: int = 0
     """Repair loops whose record ends before the policy has stopped: what it would deliver then
     counts."""
+    judged: int = 0
+    """Search loops with a verdict that the policy waits for; 0 if it looks at none."""
+    unjudged: int = 0
+    """Search loops with tool results and no such verdict; 0 if it looks at none."""
 
 
 def joined(parts: Sequence[Outcomes]) -> Outcomes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -21,7 +21,7 @@ from ..record.repair_table import RepairTable
 from .answer_now import AnswerNowTable
 from .outcome import Outcomes, joined, repair_outcomes, search_outcomes
 from .repair import repair_firing
-from .search import needs_fingerprints, search_firing, search_table
+from .search import SearchTable, judged_loops, needs_fingerprints, search_firing, search_table
 
 BATCH = 10_000
 """Loops laid out as arrays at a time: bounds the memory, and costs nothing in speed."""
@@ -64,9 +64,15 @@ def replay_search(
 
     def evaluate(batch: Sequence[SearchEpisode]) -> list[Outcomes]:
         table = search_table(batch, answer_now, fingerprints=fingerprints)
-        return [search_outcomes(table, search_firing(p, table), price) for p in policies]
+        return [_searched(p, table, price) for p in policies]
 
     return _batched("search", episodes, evaluate, policies)
+
+
+def _searched(policy: Policy, table: SearchTable, price: float) -> Outcomes:
+    judged, unjudged = judged_loops(policy, table)
+    outcomes = search_outcomes(table, search_firing(policy, table), price)
+    return replace(outcomes, judged=judged, unjudged=unjudged)
 
 
 def replay_repair(

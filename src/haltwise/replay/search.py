@@ -44,6 +44,13 @@ USELESS, UNJUDGED, ERROR = (
 )
 
 
+NO_VERDICTS = (
+    "no result was judged, so the record does not tell where a rule on verdicts stops; judge the "
+    "results with --signal lexical or --signal stated"
+)
+"""Why nothing is known of such a rule on such loops."""
+
+
 @dataclass(frozen=True, eq=False)
 class SearchTable:
     """n search loops of at most w tool steps, padded on the right."""
@@ -85,6 +92,18 @@ class SearchTable:
             self.total_calls[which],
             marks,
         )
+
+    def judged(self, *, count_errors: bool = False) -> Booleans:
+        """Return whether any tool result of each loop was judged, (n,).
+
+        Args:
+            count_errors: whether a failed source counts as a judgement.
+        """
+        silent = self.verdicts == UNJUDGED
+        if not count_errors:
+            silent |= self.verdicts == ERROR
+        found: Booleans = (~silent & self.inside).any(axis=1)
+        return found
 
     @property
     def inside(self) -> Booleans:
@@ -200,6 +219,26 @@ def needs_fingerprints(policies: Iterable[Policy]) -> bool:
         else type(policy) not in _CONDITIONS
         for policy in policies
     )
+
+
+def verdict_parts(policy: Policy) -> list[Policy]:
+    """Return the parts of ``policy`` that stop by verdicts and by nothing else."""
+    if isinstance(policy, (AnyOf, AllOf)):
+        return [rule for part in policy.parts for rule in verdict_parts(part)]
+    return [policy] if isinstance(policy, (BreakEven, Recovery, UselessStreak)) else []
+
+
+def judged_loops(policy: Policy, table: SearchTable) -> tuple[int, int]:
+    """Return how many loops have a verdict that ``policy`` waits for, and how many have none.
+
+    Loops without a tool result are neither; a policy that does not look at verdicts has (0, 0).
+    """
+    parts = verdict_parts(policy)
+    if not parts:
+        return 0, 0
+    errors = all(isinstance(rule, UselessStreak) and rule.count_errors for rule in parts)
+    judged = int(table.judged(count_errors=errors).sum())
+    return judged, int((table.taken > 0).sum()) - judged
 
 
 def _streak(policy: UselessStreak, table: SearchTable) -> Booleans:

@@ -19,6 +19,7 @@ from ..stats.estimate import Estimate, none_if_nan, undefined
 from ..stats.multiple import holm
 from ..stats.ratios import difference, ratio
 from .outcome import Outcomes
+from .search import NO_VERDICTS
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -207,6 +208,8 @@ def _blind(outcome: Outcomes) -> str:
 
     The loops that it never stopped are no sample of all loops, so they alone say nothing of it.
     """
+    if outcome.unjudged and not outcome.judged:
+        return NO_VERDICTS
     if not outcome.unknown_stops or outcome.unknown_stops < outcome.stops:
         return ""
     return (
@@ -217,6 +220,13 @@ def _blind(outcome: Outcomes) -> str:
 
 def _noted(measure: str, estimate: Estimate, outcome: Outcomes) -> Estimate:
     total = len(outcome.success)
+    if outcome.unjudged and measure != "votes" and not outcome.judged:
+        return undefined(NO_VERDICTS, level=estimate.level)
+    if outcome.unjudged and measure == "success":
+        estimate = estimate.noted(
+            f"{outcome.unjudged} of {total} loops have no judged result, so no rule on verdicts "
+            "stops them; --signal judges anew"
+        )
     if measure == "steps":
         if outcome.open_ends:
             return estimate.noted(f"{outcome.open_ends} loops end before the policy has stopped")
