@@ -1,8 +1,9 @@
 """Reader of the judged-useless study's episodes: question_id, regime, actions, judgments, success.
 
 One JSON object a line; optional model, condition (the arm) and split. METHODS section 1 says what a
-missing judgment is: ``unknown``. Made for size: the lines of a block are decoded at once with their
-values left as bytes, and an outline is made once for all lines that have the same bytes.
+missing judgment is: ``unknown``, as is any word but useless and useful, whose case does not matter.
+Made for size: the lines of a block are decoded at once with their values left as bytes, and an
+outline is made once for all lines that have the same bytes.
 """
 
 from __future__ import annotations
@@ -259,7 +260,7 @@ def _episode(row: _Row) -> SearchEpisode | str:
             steps.append(SearchStep(t, "answer"))
             continue
         judgment = judgments[t - 1] if t <= len(judgments) else None
-        verdict = _VERDICTS.get(judgment or "", Verdict.UNKNOWN)
+        verdict = _VERDICTS.get((judgment or "").upper(), Verdict.UNKNOWN)
         steps.append(SearchStep(t, action, verdicts={"recorded": verdict}))
     question = str(row.question_id)
     unknown = row.regime is not None and row.regime not in REGIMES
