@@ -16,7 +16,7 @@ from haltwise.core.errors import InputError
 from haltwise.core.events import Verdict
 from haltwise.record import RepairEpisode, SearchEpisode, Skip, read, read_outlines
 from haltwise.record.digest import DigestSet
-from haltwise.record.outline import Outline, cluster_digest, outline_of
+from haltwise.record.outline import Outline, Outlines, cluster_digest, outline_of
 from haltwise.record.read import identity_digest
 
 GOOD = {
@@ -267,3 +267,37 @@ def test_error_series(shared_data: Callable[[str], Path]) -> None:
     valid = sum(step.valid is True for e in episodes for step in e.steps)
     assert valid == sum(error == 0 for row in plain for error in row["errors"])
     assert {e.cluster_id for e in episodes} == {str(row["prompt_id"]) for row in plain}
+
+
+def test_judgments_in_any_case(tmp_path: Path) -> None:
+    """Case does not matter to a judgment; any other word, and none, is unknown (METHODS 1)."""
+    path = tmp_path / "judged.jsonl"
+    words = ["useless", "USELESS", "Useful", "maybe", "", None]
+    row = {"question_id": "q", "actions": ["search"] * 6, "judgments": words, "success": False}
+    path.write_text(json.dumps(row) + "\n")
+    (episode,) = read([str(path)])
+    assert isinstance(episode, SearchEpisode)
+    expected = ["useless", "useless", "useful", "unknown", "unknown", "unknown"]
+    assert [step.verdicts["recorded"].value for step in episode.steps] == expected
+    (outlines,) = read_outlines([str(path)])
+    assert isinstance(outlines, Outlines)
+    assert outlines.table == [outline_of(episode)]
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ({"acepts": 5, "votes": 8}, "unknown key 'acepts'; did you mean 'accepts'?"),
+        ({"accept": 5, "votes": 8}, "unknown key 'accept'; did you mean 'accepts'?"),
+        ({"accepts": 5, "votes": 8, "zzz": 1}, "'zzz' (known: accepts, votes, valid, candidate)"),
+        ({"votes": 8}, "votes is 8, but accepts is missing"),
+    ],
+)
+def test_misspelt_rounds_are_named(tmp_path: Path, part: dict[str, int], words: str) -> None:
+    """A round with a key that nobody knows, or votes without accepts, is a skip that says which."""
+    good = {"task_id": "a", "rounds": [{"accepts": 5, "votes": 8}, {"votes": 0}, {}]}
+    bad = {"task_id": "b", "rounds": [{"accepts": 5, "votes": 8}, part]}
+    episodes, skips = split(read(write(tmp_path / "x.jsonl", good, bad)))
+    assert len(episodes) == 1
+    (skip,) = skips
+    assert skip.line == 2 and words in skip.reason and "round" in skip.reason

@@ -6,7 +6,10 @@ line; a round may carry ``candidate``, the loop ``regime``, ``gated``, ``model``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from difflib import get_close_matches
 
 import msgspec
 
@@ -22,7 +25,7 @@ from .sniffing import first_object_keys, is_array
 RECORD = "a repair loop"
 
 
-class _Round(msgspec.Struct):
+class _Round(msgspec.Struct, forbid_unknown_fields=True):
     accepts: int | None = None
     votes: int | None = None
     valid: bool | None = None
@@ -57,11 +60,26 @@ class RepairJsonl:
         """Yield every line as an episode or a skip."""
         for item in records(source, _loops, RECORD):
             if isinstance(item, Skip):
-                yield item
+                yield replace(item, reason=_named(item.reason))
                 continue
             line, loop = item
             problem = _problem(loop)
             yield (line, _episode(loop)) if problem is None else source.skip(line, problem)
+
+
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)` - at `\$\.rounds\[")
+
+
+def _named(reason: str) -> str:
+    """Return a decoder's reason; where a round has an unknown key, with the keys that are known."""
+    found = _UNKNOWN.search(reason)
+    if found is None:
+        return reason
+    key = found.group(1)
+    near = get_close_matches(key, _Round.__struct_fields__, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    known = ", ".join(_Round.__struct_fields__)
+    return f"is not {RECORD}: a round has an unknown key {key!r}{hint} (known: {known})"
 
 
 def _problem(loop: _Loop) -> str | None:
@@ -70,6 +88,8 @@ def _problem(loop: _Loop) -> str | None:
     for number, part in enumerate(loop.rounds):
         if problem := votes_problem(part.accepts, part.votes):
             return f"is not {RECORD}: round {number}: {problem}"
+        if part.votes and part.accepts is None:
+            return f"is not {RECORD}: round {number}: votes is {part.votes}, but accepts is missing"
     return None
 
 
