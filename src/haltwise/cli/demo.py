@@ -54,9 +54,13 @@ def command(seed: int, as_json: bool) -> None:
         return
     _show(audits, agents)
     from ..study.search.recording import bundled_recording
-    from .demo_recording import show_recording
 
-    show_recording(bundled_recording())
+    recording = bundled_recording()
+    if recording is not None:
+        from .demo_recording import show_recording
+
+        show_recording(recording)
+    _next(agents)
 
 
 def _recorded(agent: SearchAgent, folder: Path, seed: int) -> Path:
@@ -102,6 +106,30 @@ def _show(audits: dict[str, Audit], files: dict[str, Path]) -> None:
     screen.rule(Text(f"haltwise audit {files[first].name}"), characters="-")
     show(audits[first], [str(files[first])])
     screen.rule(characters="-")
-    screen.print(Text("Next, on these files and then on your own traces:"))
-    screen.print(Text(f"  haltwise audit {files['enforced-at-5']}", style="bold"), soft_wrap=True)
-    screen.print(Text("  haltwise audit path/to/traces/", style="bold"))
+
+
+def _next(files: dict[str, Path]) -> None:
+    from rich.text import Text
+
+    from .terminal import console
+
+    screen = console()
+    lines = (
+        ("Next, on these files:", None),
+        ("the agent under a rule", f"haltwise audit {files['enforced-at-5']}"),
+        (
+            "what a rule would have saved",
+            f'haltwise replay {files["ignores-verdicts"]} --policy "streak(5) | deadline(8)"',
+        ),
+        ("Then, on your own:", None),
+        ("your traces, in most formats", "haltwise audit path/to/traces/"),
+        ("what is installed, what is missing", "haltwise doctor"),
+    )
+    screen.print()
+    for what, line in lines:
+        if line is None:
+            screen.print(Text(what))
+        else:
+            screen.print(Text(f"  # {what}", style="dim"))
+            screen.print(Text(f"  {line}", style="bold"), soft_wrap=True)
+    screen.print(Text("What to read: docs/index.md"))

@@ -9,13 +9,8 @@ import click
 from .output import print_table
 
 
-def show_recording(path: Path | None) -> None:
+def show_recording(path: Path) -> None:
     """Show what the recorded agent did, and what rules would have done to it."""
-    if path is None:
-        click.echo(
-            "\nThis installation has no recording of the embedded model; type: make recording"
-        )
-        return
     from ..study.search.analyze import JUDGE
     from ..study.search.quality import quality
     from ..study.search.recording import read_recording, replay_rules

@@ -7,6 +7,7 @@ so that a new extra needs a line of description here and nothing else.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -85,6 +86,20 @@ class Group:
         return "pip install " + what.format(f"[{self.extra}]" if self.extra else "")
 
 
+@dataclass(frozen=True)
+class Live:
+    """One thing that a study on a live model needs."""
+
+    name: str
+    """What it is called."""
+    purpose: str
+    """What it is for."""
+    found: str | None
+    """Where it lies, or its version; None where it is missing or does not work."""
+    remedy: str
+    """The line to type, or what is wrong; empty where it is there."""
+
+
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def command(as_json: bool) -> int:
@@ -93,13 +108,13 @@ def command(as_json: bool) -> int:
     Exits with 2 where a required package is missing.
     """
     groups = required_groups()
-    weights, remedy = _weights()
+    live = live_needs(groups)
     if as_json:
         from .output import print_json
 
-        print_json(_document(groups, weights, remedy))
+        print_json(_document(groups, live))
     else:
-        _show(groups, weights, remedy)
+        _show(groups, live)
     return 2 if groups[0].missing else 0
 
 
@@ -157,13 +172,39 @@ def _version(name: str) -> str | None:
         return None
 
 
+def live_needs(groups: Iterable[Group]) -> list[Live]:
+    """Return what studies on a live model need: runner, runtime, weights and sandbox."""
+    install = {group.extra: group.install for group in groups}
+    found = []
+    for name, package, extra, purpose in (
+        ("Inspect AI", "inspect-ai", "study", "runs haltwise study search and repair"),
+        ("xllamacpp", "xllamacpp", "embedded", "runs the embedded model in this process"),
+    ):
+        version = _version(package)
+        remedy = "" if version else install.get(extra) or f"pip install 'haltwise[{extra}]'"
+        found.append(Live(name, purpose, version, remedy))
+    found.append(Live("weights", "the embedded model itself", *_weights()))
+    found.append(Live("bubblewrap", "sandbox for code that a model wrote", *_sandbox()))
+    return found
+
+
+def _sandbox() -> tuple[str | None, str]:
+    from ..study.repair.sandbox import SandboxError, runner
+
+    try:
+        runner()
+    except SandboxError as error:
+        return None, str(error)
+    return shutil.which("bwrap"), ""
+
+
 def _weights() -> tuple[str | None, str]:
     """Return where the embedded model's weights lie, and what to type where they do not."""
     from ..core.errors import InputError
     from ..judges.weights import QWEN, VARIABLE, find_weights
 
     try:
-        path = find_weights()
+        path = find_weights(hashed=False)  # a file of 1 GB: its size tells enough here
     except InputError as error:
         return None, str(error)
     size = QWEN.size / 1e9
@@ -171,7 +212,7 @@ def _weights() -> tuple[str | None, str]:
     return (None, remedy) if path is None else (str(path), "")
 
 
-def _document(groups: list[Group], weights: str | None, remedy: str) -> dict[str, Any]:
+def _document(groups: list[Group], live: list[Live]) -> dict[str, Any]:
     return {
         "schema": "haltwise.doctor/1",
         "haltwise": __version__,
@@ -190,12 +231,15 @@ def _document(groups: list[Group], weights: str | None, remedy: str) -> dict[str
             }
             for group in groups
         ],
-        "weights": {"path": weights, "note": remedy},
+        "live": [
+            {"name": need.name, "purpose": need.purpose, "found": need.found, "note": need.remedy}
+            for need in live
+        ],
         "skipped": [],
     }
 
 
-def _show(groups: list[Group], weights: str | None, remedy: str) -> None:
+def _show(groups: list[Group], live: list[Live]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -211,10 +255,13 @@ def _show(groups: list[Group], weights: str | None, remedy: str) -> None:
         if group.missing:
             state = Text(", ".join(group.missing), style="yellow" if group.extra else "red")
         table.add_row(group.extra or "required", group.purpose, state, group.install)
-    table.add_row(
-        "weights",
-        "the embedded model itself",
-        Text("ready", style="green") if weights else Text("weights", style="yellow"),
-        weights or remedy,
-    )
     screen.print(table)
+    screen.print()
+    screen.print(Text("For studies on a live model", style="bold"))
+    needs = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("", "what for", "state", "found, or type"):
+        needs.add_column(name, overflow="fold")
+    for need in live:
+        state = Text("missing", style="yellow") if need.remedy else Text("ready", style="green")
+        needs.add_row(need.name, need.purpose, state, need.remedy or need.found)
+    screen.print(needs)

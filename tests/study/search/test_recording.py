@@ -46,12 +46,8 @@ def test_a_recording_is_packed_read_and_shown(
     assert "28 episodes" in printed
 
 
-def test_without_a_recording_it_says_how_to_make_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """No file is a sentence; a broken file is an input error."""
-    show_recording(None)
-    assert "make recording" in capsys.readouterr().out
+def test_a_broken_recording_is_an_input_error(tmp_path: Path) -> None:
+    """A file that is none is named as such."""
     broken = tmp_path / "x.gz"
     broken.write_bytes(b"no")
     with pytest.raises(InputError, match="not a recording"):
