@@ -55,7 +55,10 @@ GOOD = 'schema = "haltwise.policy/1"\nkind = "search"\npolicy = "streak(5)"\n'
     ("text", "message"),
     [
         ("schema = \nx", "not a TOML file.*line 1"),
-        ('kind = "search"', 'schema is "haltwise.policy/1"; got None'),
+        ('kind = "search"', 'a line is missing; add at the top: schema = "haltwise.policy/1"'),
+        (GOOD.replace("policy/1", "policy/9"), 'schema is "haltwise.policy/1"; got'),
+        (GOOD.replace('kind = "search"', ""), 'add at the top: kind = "search"'),
+        (GOOD.replace('policy = "streak(5)"', ""), 'add at the top: policy = "streak'),
         (GOOD.replace("search", "both"), 'kind is "search" or "repair"; got \'both\''),
         (GOOD.replace('"streak(5)"', "5"), "policy is an expression"),
         (GOOD + "polcy = 1", "unknown key 'polcy'"),
@@ -88,3 +91,35 @@ def test_unreadable_files(tmp_path: Path) -> None:
         write_policy_file(tmp_path / "no" / "p.toml", PolicyFile("search", "never"))
     with pytest.raises(ExpressionError):
         load_policy("streak(")
+
+
+@pytest.mark.parametrize("name", ["policy.toml", "my policy.toml", "policy.txt", "files/policy"])
+def test_a_file_name_is_no_expression(name: str) -> None:
+    """Who gives parse_policy a file name is sent to load_policy, and told how a file is called."""
+    with pytest.raises(ExpressionError, match=r"ends in \.toml and is read with load_policy"):
+        parse_policy(name)
+    if not name.endswith(".toml"):
+        with pytest.raises(ExpressionError, match=r"ends in \.toml"):
+            load_policy(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "example"),
+    [
+        ("recovery", 'recovery needs recovery; type recovery("policy.toml")'),
+        ("streak(5) | recovery", 'type recovery("policy.toml")'),
+        ("lookahead", 'lookahead needs noise; type lookahead("policy.toml")'),
+        ("vrr_stop", "vrr_stop(noise(rho0=.3, "),
+    ],
+)
+def test_a_missing_fit_says_what_to_type(text: str, example: str) -> None:
+    """The message holds an example for the rule that was typed."""
+    with pytest.raises(ExpressionError) as error:
+        parse_policy(text)
+    assert example in str(error.value)
+
+
+def test_the_example_that_the_message_gives_is_a_policy() -> None:
+    """What the message says to type parses."""
+    noise = "noise(rho0=.3, rho1=.2, alpha=.4, beta=.1, valid=.5)"
+    assert parse_policy(f"lookahead({noise})").kind == "repair"

@@ -38,6 +38,13 @@ _TOKEN = re.compile(
 )
 _CONSTANTS = {"true": True, "false": False, "none": None}
 _DEEPEST = 50
+_FILE_NAME = re.compile(r"""[^()|&"',=]*(?:[/\\]|\.[A-Za-z])[^()|&"',=]*""")
+_EXAMPLES = {
+    "recovery": '{0}("policy.toml") with a file that haltwise calibrate search wrote',
+    "noise": '{0}("policy.toml") with a file that haltwise calibrate repair wrote, or '
+    "{0}(noise(rho0=.3, rho1=.2, alpha=.4, beta=.1, valid=.5))",
+}
+"""What to type where a fitted parameter is missing."""
 
 
 def parse_policy(
@@ -63,6 +70,11 @@ class _Parser:
         self.text, self.load, self.defaults = text, load, defaults
         self.position = self.start = self.depth = 0
         self.kind = self.token = ""
+        if _FILE_NAME.fullmatch(text):
+            self.fail(
+                "this is the name of a file, not an expression; a policy file ends in .toml and "
+                'is read with load_policy("policy.toml")'
+            )
         self.shift()
 
     def whole(self) -> Policy:
@@ -165,7 +177,7 @@ class _Parser:
                 and item.default is dataclasses.MISSING
                 and item.default_factory is dataclasses.MISSING
             ]
-            self.fail(f"{word} needs {', '.join(missing)}" if missing else str(error), start)
+            self.fail(_needs(word, missing) if missing else str(error), start)
 
     def argument(
         self, word: str, names: list[str], given: dict[str, Any], fitted: dict[str, Any]
@@ -235,6 +247,12 @@ class _Parser:
         if name not in content:
             self.fail(f"{path} holds no [{name}]; write one with: haltwise calibrate", start)
         return content
+
+
+def _needs(word: str, missing: list[str]) -> str:
+    example = next((_EXAMPLES[name] for name in missing if name in _EXAMPLES), "")
+    remedy = f"; type {example.format(word)}" if example else ""
+    return f"{word} needs {', '.join(missing)}{remedy}"
 
 
 def _hint(word: str, table: Mapping[str, type]) -> str:

@@ -37,6 +37,13 @@ _DECISIVE = ("p_flip", "discrimination", "fallback")
 """Evidence that `vrr` and `auto` choose by."""
 _KEYS = ("schema", "kind", "policy", *VALUES, "evidence")
 
+_FIRST_LINES = {
+    "schema": f'schema = "{SCHEMA}"',
+    "kind": 'kind = "search" (or "repair")',
+    "policy": 'policy = "streak(5)" (any expression)',
+}
+"""What every file begins with, as it is to be typed."""
+
 
 @dataclass(frozen=True)
 class PolicyFile:
@@ -146,6 +153,9 @@ def loader(folder: Path) -> Loader:
 
 
 def _checked(path: str | os.PathLike[str], document: dict[str, Any]) -> PolicyFile:
+    for key, example in _FIRST_LINES.items():
+        if key not in document:
+            raise InputError(f"{path}: a line is missing; add at the top: {example}")
     if document.get("schema") != SCHEMA:
         raise InputError(f'{path}: schema is "{SCHEMA}"; got {document.get("schema")!r}')
     unknown = sorted(set(document) - set(_KEYS))
