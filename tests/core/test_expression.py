@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haltwise import AllOf, AnyOf, ExpressionError, Policy, parse_policy
+from haltwise import AllOf, AnyOf, ExpressionError, ParameterError, Policy, parse_policy
 from haltwise.core.noise import NoiseModel
 from haltwise.core.policies import RULES, Deadline, RandomStop, UselessStreak
 from haltwise.core.policy import print_value
@@ -110,3 +112,10 @@ def test_a_noise_model_prints_as_a_value() -> None:
 def test_numbers_survive_printing(number: float) -> None:
     """Numbers are printed with all their digits."""
     assert float(print_value(number)) == number
+
+
+@pytest.mark.parametrize("text", [None, 5, b"streak(5)", []])
+def test_text_is_wanted(text: Any) -> None:
+    """Anything but text is refused with a line to type, not with a TypeError of re."""
+    with pytest.raises(ParameterError, match="a policy is an expression"):
+        parse_policy(text)

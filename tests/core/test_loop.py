@@ -84,3 +84,13 @@ def test_the_policy_is_checked() -> None:
     """An expression that was not parsed is refused with the line to type."""
     with pytest.raises(ParameterError, match=r'parse_policy\("streak\(5\)"\)'):
         SearchLoop("streak(5)")  # type: ignore[arg-type]
+
+
+def test_any_call_has_a_fingerprint() -> None:
+    """Keys of several types and values that hold themselves count as calls, not as a crash."""
+    circle: list[object] = []
+    circle.append(circle)
+    for call in ({1: 2, "a": 3}, {(1, 2): 3}, circle):
+        loop = SearchLoop(parse_policy("repeat(2)"))
+        assert not loop.observe("useless", call=call, result="").stops
+        assert loop.observe("useless", call=call, result="").stops

@@ -151,3 +151,12 @@ def test_other_policies_are_refused() -> None:
         RepairLoop(parse_policy("streak(3)"))
     with pytest.raises(ParameterError, match="parse_policy"):
         RepairLoop("majority")  # type: ignore[arg-type]
+
+
+def test_more_votes_than_can_be_counted_are_refused() -> None:
+    """Beyond 1000 votes binomial coefficients overflow: refused, and the loop keeps its state."""
+    loop = RepairLoop[str](parse_policy("lookahead(noise(.3, .2, .2, .1, .6))"))
+    with pytest.raises(ObservationError, match="votes is at most 1000; got 100000"):
+        loop.observe("plan", accepts=3, votes=100_000)
+    assert loop.candidates == []
+    loop.observe("plan", accepts=600, votes=1000)

@@ -48,7 +48,7 @@ def rounds(draw: st.DrawFn) -> RepairStep:
     votes = draw(st.none() | st.integers(0, 16))
     accepts = None if votes is None else draw(st.none() | st.integers(0, votes))
     valid = draw(st.none() | st.booleans())
-    return RepairStep(draw(number), draw(maybe_text), accepts, votes, valid)
+    return RepairStep(draw(st.integers(0, 10_000)), draw(maybe_text), accepts, votes, valid)
 
 
 common = {
@@ -71,5 +71,8 @@ common = {
 episodes: st.SearchStrategy[AnyEpisode] = st.builds(
     SearchEpisode, steps=st.lists(searches, max_size=4), **common
 ) | st.builds(
-    RepairEpisode, steps=st.lists(rounds(), max_size=4), gated=st.none() | st.booleans(), **common
+    RepairEpisode,
+    steps=st.lists(rounds(), min_size=1, max_size=4, unique_by=lambda step: step.round),
+    gated=st.none() | st.booleans(),
+    **common,
 )

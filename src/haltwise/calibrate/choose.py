@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.errors import InputError
 from ..core.expression import parse_policy
 from ..core.policies.auto import Auto
 from ..core.policy import Combination, Policy
@@ -67,12 +68,15 @@ def choose(policy: str, fit: NoiseFit, sign: Sign, table: RepairTable, *, eta: f
 
     Raises:
         ExpressionError: the expression does not parse.
+        InputError: it is a rule for search loops.
     """
     j = labelled_discrimination(table)
     fitted = {"noise": fit.noise, "p_flip": sign.p_flip}
     if j is not None:
         fitted["discrimination"] = j
     rule = parse_policy(policy, defaults=fitted)
+    if rule.kind == "search":
+        raise InputError(f"policy: {rule} is for search loops; name a repair rule such as auto")
     replay = replay_labelled(rule, table)
     evidence = _evidence(fit, sign, replay, eta)
     if not _has_auto(rule):

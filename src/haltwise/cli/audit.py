@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
+from .number import Number
 from .signal import signal_named, signal_option
 from .where import filters, where_option
 
@@ -46,7 +47,7 @@ FINDINGS = (
 )
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Coverage of the intervals.",

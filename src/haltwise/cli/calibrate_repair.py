@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .number import Number
 from .output import note, print_json, print_skips, print_table, shown
 from .recorded import Recorded, where_option
 
@@ -42,7 +43,7 @@ MEANING = {
 )
 @click.option(
     "--eta",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="Share of reversed decisions up to which the sign of the gain counts as identified.",
@@ -62,7 +63,7 @@ MEANING = {
 )
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Coverage of the intervals.",

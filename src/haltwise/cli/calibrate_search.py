@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .number import Number
 from .output import note, print_json, print_skips, print_table, shown
 from .recorded import Recorded, signal_option, where_option
 
@@ -32,21 +33,21 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--price",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=0.0,
     show_default=True,
     help="Cost of a tool call, in right answers.",
 )
 @click.option(
     "--budget",
-    type=click.IntRange(min=2),
+    type=click.IntRange(2, 100),
     default=8,
     show_default=True,
     help="Actions that the loop may take, the answer included.",
 )
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Coverage of the intervals.",

@@ -5,6 +5,7 @@ Commands are imported when they are called, so that ``haltwise --help`` loads no
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Any
 
@@ -57,4 +58,13 @@ def run(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except SystemExit as end:
+        if end.code != 1:
+            raise
+        return 0  # of click or rich: whoever reads the output has gone; 1 would be a finding
+    except OSError as error:
+        if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF):
+            raise
+        print(f"haltwise: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     return result if isinstance(result, int) else 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
+from .number import Number
 from .output import note, print_json, print_skips, print_table, shown
 from .recorded import Recorded, signal_option, where_option
 
@@ -37,14 +38,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--price",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=0.05,
     show_default=True,
     help="Cost of a tool call or a repair, in right answers: utility = success - price x steps.",
 )
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Coverage of the intervals.",

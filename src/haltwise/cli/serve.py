@@ -10,6 +10,7 @@ import click
 
 from ..core.errors import InputError
 from ..core.expression import parse_policy
+from .number import Number
 
 _SIGNALS = ("lexical", "stated", "side-channel")
 
@@ -73,7 +74,7 @@ _SIGNALS = ("lexical", "stated", "side-channel")
 @click.option("--log-content", is_flag=True, help="Keep texts in the episodes, too.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     default=600.0,
     show_default=True,
     help="Seconds that the upstream may stay silent.",

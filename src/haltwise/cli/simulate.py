@@ -9,6 +9,8 @@ import click
 
 from ..core.errors import ParameterError
 from ..core.noise import NoiseModel
+from ..core.observation import MOST_VOTES
+from .number import Number
 from .output import note, print_json, print_table
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ DEFAULT_POLICIES = (
 )
 """The rules that are shown where none is named; ``fixed`` makes every repair."""
 Command = TypeVar("Command", bound=Callable[..., Any])
-_PROBABILITY = click.FloatRange(0, 1)
+_PROBABILITY = Number(0, 1)
 
 
 def _numbers(
@@ -64,7 +66,7 @@ def _probability(name: str, text: str) -> Callable[[Command], Command]:
 @_probability("--valid", "P(the initial plan is valid).")
 @click.option(
     "--icc",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=Number(0, 1, max_open=True),
     default=0.0,
     show_default=True,
     help="Correlation of two votes on one plan; above 0 votes are beta-binomial.",
@@ -82,11 +84,15 @@ def _probability(name: str, text: str) -> Callable[[Command], Command]:
     help="beta of the 1st, 2nd, ... repair.",
 )
 @click.option(
-    "--votes", type=click.IntRange(min=1), default=8, show_default=True, help="Votes on each plan."
+    "--votes",
+    type=click.IntRange(1, MOST_VOTES),
+    default=8,
+    show_default=True,
+    help="Votes on each plan.",
 )
 @click.option(
     "--rounds",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 100),
     default=5,
     show_default=True,
     help="Repairs after which the loop ends in any case.",
@@ -112,7 +118,7 @@ def _probability(name: str, text: str) -> Callable[[Command], Command]:
 @click.option("--map", "with_map", is_flag=True, help="Also: P(wrong sign) over J and margin.")
 @click.option(
     "--eta",
-    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
+    type=Number(0, 0.5, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="--plan: accepted probability of a wrong sign.",

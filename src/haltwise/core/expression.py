@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from .errors import ExpressionError, InputError
+from .errors import ExpressionError, InputError, ParameterError
 from .policies import RULES, VALUES
 from .policy import AllOf, AnyOf, Combination, Policy
 
@@ -61,7 +61,10 @@ def parse_policy(
     Raises:
         ExpressionError: the text does not parse, names an unknown rule or parameter, or gives a
             value out of range. The message shows the place.
+        ParameterError: ``text`` is no text.
     """
+    if not isinstance(text, str):
+        raise ParameterError(f'a policy is an expression such as "streak(5)"; got {text!r}')
     return _Parser(text, load, defaults or {}).whole()
 
 

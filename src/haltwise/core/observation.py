@@ -8,6 +8,9 @@ from typing import NamedTuple
 from .errors import ObservationError
 from .events import Verdict
 
+MOST_VOTES = 1000
+"""Votes that a candidate has at most; binomial coefficients beyond overflow a float."""
+
 _WORDS = ", ".join(f'"{verdict.value}"' for verdict in Verdict)
 _VERDICTS: dict[object, Verdict] = {verdict: verdict for verdict in Verdict}
 
@@ -52,7 +55,8 @@ def as_votes(accepts: object, votes: object, valid: object = None) -> RepairObse
 
     Raises:
         ObservationError: a number is not whole (NaN, floats, texts and bools included) or negative,
-            ``accepts`` exceeds ``votes``, or ``valid`` is not True, False or None.
+            ``accepts`` exceeds ``votes``, ``votes`` exceeds `MOST_VOTES`, or ``valid`` is not True,
+            False or None.
     """
     given = _whole("accepts", accepts)
     asked = _whole("votes", votes)
@@ -60,6 +64,8 @@ def as_votes(accepts: object, votes: object, valid: object = None) -> RepairObse
         raise ObservationError(
             f"accepts is at most votes; got {given} of {asked} (order: accepts, votes)"
         )
+    if asked > MOST_VOTES:
+        raise ObservationError(f"votes is at most {MOST_VOTES}; got {asked}")
     if valid is not None and valid is not True and valid is not False:
         raise ObservationError(f"valid is True, False or None; got {valid!r}")
     return RepairObservation(given, asked, valid)
@@ -99,4 +105,9 @@ def _canonical(value: object) -> str:
         return value
     import json
 
-    return json.dumps(value, sort_keys=True, default=repr)
+    try:
+        return json.dumps(value, sort_keys=True, default=repr)
+    except (TypeError, ValueError):  # keys of several types, a value that holds itself
+        return repr(value)
+    except RecursionError:
+        raise ObservationError("a call or its result is nested too deeply") from None

@@ -63,8 +63,12 @@ class Settings:
         return text if len(text) <= NAME_LIMIT else text[: NAME_LIMIT - 3] + "..."
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.upstream)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(self.upstream)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # a port beyond 65535, an open bracket
+            usable = False
+        if not usable:
             raise ParameterError(
                 f"upstream is a URL such as https://api.openai.com/v1; got {self.upstream!r}"
             )

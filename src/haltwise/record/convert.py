@@ -83,7 +83,10 @@ def convert(
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written: there is no folder {target.parent}")
     folder = target.with_name(f".{target.name}.parts")
-    folder.mkdir(exist_ok=True)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror}") from None
     skips: list[Skip] = []
     names: list[tuple[Shard, Path]] = []
     reused = 0

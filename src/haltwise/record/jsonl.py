@@ -18,7 +18,11 @@ from typing import IO, Any
 import msgspec
 
 from ..core.errors import InputError
+from ..core.observation import MOST_VOTES
 from .episode import SCHEMA_VERSION, AnyEpisode, RepairEpisode
+
+LAST_ROUND = 10_000
+"""Rounds beyond this are taken for a mistake."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -39,7 +43,15 @@ def check(episode: AnyEpisode) -> str | None:
             f"reads up to {SCHEMA_VERSION}; type: pip install -U haltwise"
         )
     if isinstance(episode, RepairEpisode):
+        if not episode.steps:
+            return "is a repair loop without rounds; the initial plan is round 0"
+        seen: set[int] = set()
         for step in episode.steps:
+            if step.round in seen:
+                return f"round {step.round} comes twice"
+            if not 0 <= step.round <= LAST_ROUND:
+                return f"round lies between 0 and {LAST_ROUND}; got {step.round}"
+            seen.add(step.round)
             if problem := votes_problem(step.accepts, step.votes):
                 return f"round {step.round}: {problem}"
     return None
@@ -49,6 +61,8 @@ def votes_problem(accepts: int | None, votes: int | None) -> str | None:
     """Return what is wrong with a vote count, or None."""
     if votes is not None and votes < 0:
         return f"votes is 0 or more; got {votes}"
+    if votes is not None and votes > MOST_VOTES:
+        return f"votes is at most {MOST_VOTES}; got {votes}"
     if accepts is not None and accepts < 0:
         return f"accepts is 0 or more; got {accepts}"
     if accepts is not None and votes is None:

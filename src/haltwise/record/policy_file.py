@@ -86,6 +86,8 @@ def read_policy_file(path: str | os.PathLike[str]) -> PolicyFile:
         raise InputError(f"{path}: a policy file is UTF-8 text; this is not") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not a TOML file: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path}: not a policy file: its TOML is nested too deeply") from None
     return _checked(path, document)
 
 

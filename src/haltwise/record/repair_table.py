@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from ..core.errors import InputError
 from .episode import RepairEpisode, RepairStep
+from .jsonl import LAST_ROUND
 
 UNKNOWN = -1
 """In `RepairTable.valid`: the truth of this round is not known, or there was no such round."""
-
-_LAST = 10_000
 
 
 @dataclass(frozen=True)
@@ -143,8 +142,8 @@ def _rounds(name: str, steps: Sequence[RepairStep]) -> list[tuple[int, int, int]
     if not steps:
         raise InputError(f"loop {name}: it has no rounds")
     last = max(step.round for step in steps)
-    if last > _LAST:
-        raise InputError(f"loop {name}: round {last}; rounds up to {_LAST} are understood")
+    if last > LAST_ROUND:
+        raise InputError(f"loop {name}: round {last}; rounds up to {LAST_ROUND} are understood")
     rounds: list[tuple[int, int, int] | None] = [None] * (last + 1)
     for step in steps:
         if step.round < 0 or rounds[step.round] is not None:

@@ -83,7 +83,12 @@ class StudyFolder(Generic[P, E]):
                     "give the same options to go on with it, or another --out"
                 )
             return
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{self.path}: no folder can be made there ({error.strerror}); name another --out"
+            ) from None
         document = {
             "schema": self.schema,
             "digest": plan.digest,
@@ -117,7 +122,7 @@ class StudyFolder(Generic[P, E]):
         """Return a JSON file of the folder, or None where it is absent."""
         try:
             document: dict[str, Any] = json.loads((self.path / name).read_text("utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except ValueError as error:
             raise InputError(f"{self.path / name}: not JSON ({error})") from error
