@@ -133,6 +133,17 @@ def test_a_file_where_a_study_should_be(tmp_path: Path, capsys: pytest.CaptureFi
     assert "holds no" in _refused(["study", "analyze", str(path)], capsys)
 
 
+@pytest.mark.parametrize("command", ["convert", "calibrate repair", "calibrate search"])
+def test_an_output_never_replaces_its_input(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``-o`` with the name of the input is refused and the records stay as they are."""
+    path = Path(_write(tmp_path / "loops.jsonl", [0, 1], [0, 1]))
+    before = path.read_bytes()
+    said = _refused([*command.split(), str(path), "-o", str(path)], capsys)
+    assert "is the input as well" in said and path.read_bytes() == before
+
+
 def _piped(arguments: list[str], stdout: int) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "haltwise", *arguments],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .number import Number
-from .output import note, print_json, print_skips, print_table, shown
+from .output import note, print_json, print_skips, print_table, refuse_overwriting, shown
 from .recorded import Recorded, where_option
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ def command(
     from ..record.policy_file import write_policy_file
     from ..record.repair_table import RepairTable
 
+    if output is not None:
+        refuse_overwriting(output, paths)
     recorded = Recorded(paths, where)
     table = RepairTable.from_episodes(recorded.repair())
     if len(table) == 0:

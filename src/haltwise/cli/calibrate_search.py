@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .number import Number
-from .output import note, print_json, print_skips, print_table, shown
+from .output import note, print_json, print_skips, print_table, refuse_overwriting, shown
 from .recorded import Recorded, signal_option, where_option
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def command(
     from ..record.policy_file import PolicyFile, write_policy_file
     from ..replay.answer_now import read_answer_now
 
+    refuse_overwriting(output, paths)
     recorded = Recorded(paths, where, signal)
     table = None if answer_now is None else read_answer_now(answer_now)
     episodes = list(recorded.search())

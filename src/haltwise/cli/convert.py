@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .output import note, print_json, print_skips
+from .output import note, print_json, print_skips, refuse_overwriting
 
 
 @click.command()
@@ -37,6 +37,8 @@ def command(
     """
     from ..record.convert import convert
     from ..record.source import Shard
+
+    refuse_overwriting(output, paths)
 
     def told(shard: Shard) -> None:
         place = "" if shard.end is None else f" (bytes {shard.start} to {shard.end})"

@@ -6,11 +6,14 @@ Documents and tables go to stdout, notes to stderr. Knows nothing of what is rep
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from ..core.errors import InputError
 from ..record.skip import Skip
 from ..stats.estimate import Estimate
 
@@ -18,6 +21,18 @@ from ..stats.estimate import Estimate
 def print_json(document: Mapping[str, Any]) -> None:
     """Print the one JSON document of a command, in ASCII: a file name may be no text at all."""
     click.echo(json.dumps(document, allow_nan=False, indent=1))
+
+
+def refuse_overwriting(output: str | os.PathLike[str], paths: Iterable[str]) -> None:
+    """Keep an output from replacing the records that it is made from.
+
+    Raises:
+        InputError: ``output`` is one of the files in ``paths``.
+    """
+    target = Path(output)
+    for path in paths:
+        if target.exists() and Path(path).exists() and target.samefile(path):
+            raise InputError(f"{output} is the input as well; name another file with -o")
 
 
 def note(text: str) -> None:
