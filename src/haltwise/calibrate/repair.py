@@ -187,5 +187,8 @@ def _notes(fit: NoiseFit, hidden: int, labelled_max: int, disguised: int) -> tup
             f"{disguised} loops are gated and carry no labels: only their initial plans are used"
         )
     if hidden:
-        notes.append(f"{hidden} labelled transitions beyond {labelled_max} were not looked at")
+        notes.append(
+            f"{hidden} labelled transitions beyond {labelled_max} were not looked at; "
+            "--labelled-max sets how many may be"
+        )
     return tuple(notes)
