@@ -335,3 +335,10 @@ def test_report_for_people(
     following = next(line for line in printed.splitlines() if line.startswith("Next: "))
     assert '"streak(4) | deadline(8)"' in following  # 12 of 625 right answers at risk: below 2 %
     assert run(shlex.split(following)[2:]) == 0
+
+
+def test_an_unknown_verdict_source(capsys: pytest.CaptureFixture[str], simulated: Path) -> None:
+    """A source that no episode has is bad usage; the sentence lists those that are present."""
+    told = refused(capsys, str(simulated), "--verdict", "nosuch")
+    assert "--verdict nosuch" in told and "present: recorded" in told
+    assert documented(capsys, str(simulated), "--verdict", "recorded")["episodes"] == 240

@@ -146,7 +146,11 @@ def test_unknown_stops_are_undefined_not_zero(
     [
         (["--policy", "streak(5"], "expected ')'"),
         (["--policy", "majority", "--policy", "streak(5)"], "cannot be replayed together"),
-        (["--policy", "majority"], "no repair loop in"),
+        (["--policy", "fixed(0)"], "fixed is for repair loops; these are search loops"),
+        (
+            ["--policy", "fixed(0)", "--policy", "majority"],
+            "fixed, majority are for repair loops; these are search loops",
+        ),
         (["--policy", "streak(5)", "--where", "regime"], "--where takes KEY=VALUE"),
         (["--policy", "streak(5)", "--where", "regime=nowhere"], "no search loop in"),
         (["--policy", "streak(5)", "--answer-now", "nowhere.jsonl"], "nowhere.jsonl"),
@@ -308,3 +312,24 @@ def test_calibrate_search_judges_by_a_signal(
     fit = document(capsys, *arguments, "--signal", "lexical")
     first = next(row for row in fit["hazard"] if row["fresh"] and row["r"] == 1)
     assert (first["value"], first["n"]) == (0, 4)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["audit"],
+        ["replay", "--policy", "streak(1)"],
+        ["calibrate", "repair"],
+        ["calibrate", "search", "-o", "never-written.toml"],
+    ],
+)
+def test_nothing_usable_gives_three_reasons(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    """Where every line is bad the error names the first three with their reasons, and the rest."""
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"task_id": "t", "rounds": [{"acepts": 1, "votes": 8}]}\n' * 5)
+    assert run([*command, str(path)]) == 2
+    told = capsys.readouterr().err
+    assert all(f"bad.jsonl:{line}: is not a repair loop" in told for line in (1, 2, 3))
+    assert "bad.jsonl:4" not in told and "2 more skipped" in told and "'accepts'" in told

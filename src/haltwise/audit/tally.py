@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.events import Verdict
 from ..record.digest import Digests
-from ..record.outline import Outline, Outlines
+from ..record.outline import CODES, Outline, Outlines
 from .packing import Packing, distinct
 from .trajectories import Bools, Ints, Trajectories
 
@@ -64,6 +65,12 @@ class Tally:
         """Return what has been counted, ready for statistics under ``budget`` actions."""
         clusters, outlines, counts = self._compact()
         return Sample(list(self._table), budget, clusters, outlines, counts)
+
+    @property
+    def judged(self) -> bool:
+        """Whether any result carries a verdict of the source that is counted."""
+        silent = CODES[Verdict.UNJUDGED]
+        return any(outline.verdicts.strip(bytes([silent])) for outline in self._table)
 
     def outlines(self) -> list[Outline]:
         """Return the distinct outlines, in the order in which they came."""

@@ -17,6 +17,7 @@ from .where import filters, where_option
 
 if TYPE_CHECKING:
     from ..audit.gather import Gathered
+    from .recorded import Recorded
 
 FINDINGS = (
     "error-texts",
@@ -110,9 +111,12 @@ def command(
     from ..audit.findings import findings
     from ..audit.result import audit
     from .output import print_json, print_skips
+    from .recorded import Recorded
 
     if not gathered.tally.episodes:
         raise InputError(_nothing(paths, where, gathered))
+    if verdict is not None and not gathered.tally.judged:
+        _check_source(verdict, Recorded(paths, where, format_=format_))
     done = audit(gathered.tally, k=k, budget=budget, level=level, replicates=replicates, seed=seed)
     if as_json:
         print_json(document(done, gathered.skipped))
@@ -148,11 +152,19 @@ def _gather(
         )
 
 
+def _check_source(verdict: str, recorded: Recorded) -> None:
+    """Look once more at episodes without any verdict of this source: a name that none has?"""
+    present = {
+        name for episode in recorded.search() for step in episode.steps for name in step.verdicts
+    }
+    if verdict not in present:
+        names = f"present: {', '.join(sorted(present))}" if present else "no result was judged"
+        raise InputError(f"--verdict {verdict}: no verdicts of this source; {names}")
+
+
 def _nothing(paths: Sequence[str], where: Sequence[str], gathered: Gathered) -> str:
     """Return the sentence for an input in which nothing is usable."""
+    from .output import reasons
+
     condition = f" with {' and '.join(where)}" if where else ""
-    text = f"no search episode in {', '.join(paths)}{condition}"
-    if gathered.skipped:
-        more = f" ({len(gathered.skipped):,} skipped)" if len(gathered.skipped) > 1 else ""
-        text += f"; {gathered.skipped[0]}{more}"
-    return text
+    return f"no search episode in {', '.join(paths)}{condition}{reasons(gathered.skipped)}"

@@ -67,6 +67,18 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     console.print(table)
 
 
+def reasons(skips: Sequence[Skip], most: int = 3) -> str:
+    """Return why nothing was usable, as the end of a sentence: the first skips, then how many more.
+
+    Empty where nothing was skipped.
+    """
+    if not skips:
+        return ""
+    rest = len(skips) - most
+    more = f"; {rest:,} more skipped" if rest > 0 else ""
+    return "".join(f"; {skip}" for skip in skips[:most]) + more
+
+
 def print_skips(skips: Sequence[Skip], most: int = 5) -> None:
     """Name the records that were skipped: the first ones in full, then how many more."""
     for skip in skips[:most]:

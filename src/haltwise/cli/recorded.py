@@ -13,6 +13,7 @@ from ..core.errors import InputError
 from ..record.episode import AnyEpisode, RepairEpisode, SearchEpisode
 from ..record.read import read, value_of
 from ..record.skip import Skip
+from .output import reasons
 from .signal import signal_named, signal_option
 from .where import filters, where_option
 
@@ -20,12 +21,20 @@ __all__ = ["Recorded", "signal_option", "where_option"]
 
 
 class Recorded:
-    """The loops of some files. Iterate once; what was passed over is in `skips` afterwards."""
+    """The loops of some files. Iterate once.
+
+    Afterwards what was passed over is in `skips`, and in `others` how many loops were not of the
+    kind that was wanted.
+    """
 
     def __init__(
-        self, paths: Sequence[str], where: Sequence[str], signal: str | None = None
+        self,
+        paths: Sequence[str],
+        where: Sequence[str],
+        signal: str | None = None,
+        format_: str | None = None,
     ) -> None:
-        """Take paths, filters and the name of the signal whose verdicts are the ones that count.
+        """Take paths, filters, the signal whose verdicts are the ones that count, and a reader.
 
         Raises:
             InputError: a filter is not KEY=VALUE.
@@ -34,10 +43,12 @@ class Recorded:
         self.skips: list[Skip] = []
         self.filters = filters(where)
         self.signal = signal
+        self.others = 0
+        self.format = format_
 
     def __iter__(self) -> Iterator[AnyEpisode]:
         """Yield the episodes that pass the filters."""
-        for item in read(self.paths):
+        for item in read(self.paths, self.format):
             if isinstance(item, Skip):
                 self.skips.append(item)
             elif all(value_of(item, key) == value for key, value in self.filters.items()):
@@ -86,10 +97,10 @@ class Recorded:
         """Return the error for files that hold no usable loop: what was wanted, and why not."""
         where = " ".join(f"--where {key}={value}" for key, value in self.filters.items())
         condition = f" with {where}" if where else ""
-        first = f"; the first reason: {self.skips[0]}" if self.skips else ""
-        return InputError(f"no {wanted} in {', '.join(self.paths)}{condition}{first}")
+        return InputError(f"no {wanted} in {', '.join(self.paths)}{condition}{reasons(self.skips)}")
 
     def _other(self, count: int, what: str) -> None:
+        self.others = count
         if count:
             self.skips.append(Skip(", ".join(self.paths), None, f"{count} {what}"))
 

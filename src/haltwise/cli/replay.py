@@ -88,6 +88,8 @@ def command(
     recorded = Recorded(paths, where, signal)
     replayed = _replayed(rules, recorded, answer_now, price)
     if len(replayed.clusters) == 0:
+        if recorded.others:
+            raise InputError(_wrong_kind(rules, replayed.kind))
         raise recorded.nothing(f"{replayed.kind} loop")
     summary = summarise(
         replayed.kind,
@@ -126,6 +128,14 @@ def _replayed(
     if table is not None:
         raise InputError("--answer-now is for search loops; verify-repair loops have no such table")
     return replay_repair(recorded.repair(), rules, price=price)
+
+
+def _wrong_kind(rules: list[Policy], kind: str) -> str:
+    """Return the sentence for rules of one kind over loops of the other."""
+    words = [getattr(rule, "name", str(rule)) for rule in rules if rule.kind == kind]
+    verb = "is" if len(words) == 1 else "are"
+    other = "repair" if kind == "search" else "search"
+    return f"--policy: {', '.join(words)} {verb} for {kind} loops; these are {other} loops"
 
 
 def _print(summary: ReplaySummary) -> None:
