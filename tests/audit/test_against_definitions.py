@@ -6,11 +6,12 @@ import random
 from itertools import accumulate
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit import slow_audit
-from audit.episodes import tally_of
+from audit.episodes import episode, tally_of
 from haltwise.audit.contrast import contrast
 from haltwise.audit.counterfactual import counterfactual
 from haltwise.audit.document import document
@@ -155,3 +156,16 @@ def test_long_and_short_outlines_share_no_block() -> None:
     assert sorted(zip(rows[:, 0].tolist(), counts.tolist(), strict=True)) == [
         (length, 1) for length in sorted(lengths)
     ]
+
+
+def test_adding_up_equal_pairs_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tally that is compacted after every batch gives the same document, and holds less."""
+    episodes = [episode("UUHU.", f"q{i % 3}", success=i % 2 == 0) for i in range(60)]
+    whole = document(audit(tally_of(episodes), k=3, budget=BUDGET, replicates=40))
+    monkeypatch.setattr("haltwise.audit.tally._PENDING", 0)
+    tally = Tally()
+    for start in range(0, 60, 10):
+        tally.merge(tally_of(episodes[start : start + 10]))
+    assert tally.episodes == 60
+    assert sum(map(len, tally._clusters)) == 6  # 3 questions x 2 outlines
+    assert document(audit(tally, k=3, budget=BUDGET, replicates=40)) == whole

@@ -44,11 +44,8 @@ class Tally:
         self._outlines: list[NDArray[np.int32]] = []
         self._counts: list[Ints] = []
         self._pending = 0
-
-    @property
-    def episodes(self) -> int:
+        self.episodes = 0
         """Number of episodes counted."""
-        return int(sum(int(counts.sum()) for counts in self._counts))
 
     def add(self, batch: Outlines) -> None:
         """Count the episodes of a batch in."""
@@ -63,8 +60,9 @@ class Tally:
 
     def sample(self, budget: int) -> Sample:
         """Return what has been counted, ready for statistics under ``budget`` actions."""
-        clusters, outlines, counts = self._compact()
-        return Sample(list(self._table), budget, clusters, outlines, counts)
+        clusters, outlines, counts = self._columns()
+        order = np.argsort(clusters)
+        return Sample(list(self._table), budget, clusters[order], outlines[order], counts[order])
 
     @property
     def judged(self) -> bool:
@@ -85,16 +83,20 @@ class Tally:
         self._clusters.append(clusters)
         self._outlines.append(places[index])
         self._counts.append(counts)
+        self.episodes += int(counts.sum())
         self._pending += len(clusters)
         if self._pending > _PENDING:
             self._compact()
 
-    def _compact(self) -> tuple[Digests, NDArray[np.int32], Ints]:
-        """Add up equal (cluster, outline) pairs; return them sorted by cluster."""
+    def _columns(self) -> tuple[Digests, NDArray[np.int32], Ints]:
         if not self._clusters:
             return np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.int64)
         clusters, outlines = np.concatenate(self._clusters), np.concatenate(self._outlines)
-        counts = np.concatenate(self._counts)
+        return clusters, outlines, np.concatenate(self._counts)
+
+    def _compact(self) -> None:
+        """Add up equal (cluster, outline) pairs, so that memory grows with distinct ones only."""
+        clusters, outlines, counts = self._columns()
         # One sort by cluster, then one by (rank of the cluster, outline): a quarter of the time of
         # `lexsort` by both.
         order = np.argsort(clusters)
@@ -103,10 +105,9 @@ class Tally:
         order = np.argsort(key)
         starts = np.flatnonzero(_new(key[order]))
         kept = order[starts]
-        merged = (clusters[kept], outlines[kept], np.add.reduceat(counts[order], starts))
-        self._clusters, self._outlines, self._counts = [merged[0]], [merged[1]], [merged[2]]
+        self._clusters, self._outlines = [clusters[kept]], [outlines[kept]]
+        self._counts = [np.add.reduceat(counts[order], starts)]
         self._pending = 0
-        return merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +130,7 @@ class Sample:
     @property
     def clusters(self) -> int:
         """Number of clusters."""
-        return int(np.count_nonzero(_new(self._clusters)))
+        return len(self._starts)
 
     @cached_property
     def weights(self) -> Ints:
@@ -174,15 +175,18 @@ class Sample:
             values: what each outline counts as, from 0 up; shape (m, columns).
             keep: outlines that count; clusters without any of these are left out.
         """
-        clusters, outlines, counts = self._clusters, self._outlines, self._counts
+        outlines, counts, starts = self._outlines, self._counts, self._starts
         if keep is not None:
             kept = keep[outlines]
-            clusters, outlines, counts = clusters[kept], outlines[kept], counts[kept]
-        if not len(clusters) or not values.shape[1]:
+            outlines, counts = outlines[kept], counts[kept]
+            starts = np.flatnonzero(_new(self._clusters[kept]))
+        if not len(outlines) or not values.shape[1]:
             return np.zeros((0, values.shape[1]), np.int64), np.zeros(0, np.int64)
-        starts = np.flatnonzero(_new(clusters))
         packing = Packing.of(values.max(axis=0).astype(np.int64) * self._largest)
-        sums = [np.add.reduceat(word[outlines] * counts, starts) for word in packing.pack(values)]
+        sums = [
+            np.add.reduceat(word[outlines] if self._once else word[outlines] * counts, starts)
+            for word in packing.pack(values)
+        ]
         found, clusters_with = distinct(sums)
         return packing.unpack([word[found] for word in sums]), clusters_with
 
@@ -200,7 +204,17 @@ class Sample:
     @cached_property
     def _largest(self) -> int:
         """Episodes of the largest cluster."""
-        return int(np.add.reduceat(self._counts, np.flatnonzero(_new(self._clusters))).max())
+        return int(np.add.reduceat(self._counts, self._starts).max())
+
+    @cached_property
+    def _starts(self) -> Ints:
+        """Where each cluster begins."""
+        return np.flatnonzero(_new(self._clusters))
+
+    @cached_property
+    def _once(self) -> bool:
+        """Whether every entry stands for one episode."""
+        return bool((self._counts == 1).all())
 
     @cached_property
     def _by_length(self) -> Ints:
