@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit import slow_audit
-from audit.episodes import episode, tally_of
+from audit.episodes import episode as made
+from audit.episodes import tally_of
 from haltwise.audit.contrast import contrast
 from haltwise.audit.counterfactual import counterfactual
 from haltwise.audit.document import document
@@ -160,7 +161,7 @@ def test_long_and_short_outlines_share_no_block() -> None:
 
 def test_adding_up_equal_pairs_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tally that is compacted after every batch gives the same document, and holds less."""
-    episodes = [episode("UUHU.", f"q{i % 3}", success=i % 2 == 0) for i in range(60)]
+    episodes = [made("UUHU.", f"q{i % 3}", success=i % 2 == 0) for i in range(60)]
     whole = document(audit(tally_of(episodes), k=3, budget=BUDGET, replicates=40))
     monkeypatch.setattr("haltwise.audit.tally._PENDING", 0)
     tally = Tally()
