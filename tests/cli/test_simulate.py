@@ -101,6 +101,33 @@ def test_a_policy_file_is_judged_by_the_flags(
     assert calibrated["validity"] != true["validity"]
 
 
+def test_a_rule_is_held_against_the_best_of_its_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    """With recall the best with recall counts: no rule that is blind to the truth exceeds 100 %."""
+    found = document(capsys, *FLAGS, "--votes", "4", "--rounds", "3")
+    rows = {row["policy"]: row for row in found["policies"]}
+    assert rows["lookahead"]["recall"] and not rows["lookahead(recall=false)"]["recall"]
+    assert rows["vrr_guard"]["recall"] and not rows["majority"]["recall"]
+    best, newest = found["optimal_recall"]["objective"], found["optimal"]["objective"]
+    assert newest < rows["lookahead"]["objective"] <= best
+    assert rows["lookahead"]["share"] == pytest.approx(rows["lookahead"]["objective"] / best)
+    assert rows["lookahead(recall=false)"]["share"] == pytest.approx(1)
+    assert all(row["share"] <= 1 + 1e-9 for name, row in rows.items() if name != "oracle")
+    unknown = document(capsys, *FLAGS, *words("--votes 16 --rounds 6 --policy lookahead"))
+    assert unknown["policies"][0]["share"] is None  # only a lower bound of the best is known
+
+
+def test_votes_that_point_the_wrong_way_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    """J below 0 is said, with the options that were probably meant; stdout stays a document."""
+    swapped = words("--rho0 .3 --rho1 .8 --alpha .25 --beta .08 --valid .6 --votes 2 --rounds 1")
+    assert run(["simulate", *swapped, "--policy", "majority", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["noise"]["rho1"] == 0.8
+    assert "J = -0.10" in printed.err
+    assert "type --rho1 0.2" in printed.err
+    assert run(["simulate", *FLAGS, "--votes", "2", "--rounds", "1", "--policy", "majority"]) == 0
+    assert "wrong way" not in capsys.readouterr().err
+
+
 def test_planning_and_map(capsys: pytest.CaptureFixture[str]) -> None:
     """--plan and --map add their parts to document and text."""
     found = document(capsys, *FLAGS, "--policy", "majority", "--plan", "--map", "--eta", ".1")

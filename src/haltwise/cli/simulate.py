@@ -156,7 +156,7 @@ def command(
     many, beliefs are merged and a bound on the error is given.
     """
     from ..record.policy_file import load_policy
-    from ..replay.exact import evaluate_all
+    from ..replay.exact import evaluate_all, recalling
     from ..replay.exact_optimum import optimum, optimum_recall
     from ..replay.exact_planning import plan_labels, sign_map
 
@@ -174,10 +174,20 @@ def command(
     best, best_recall = optimum(noise, **sizes), optimum_recall(noise, **sizes)
     plan = plan_labels(noise, **sizes, eta=eta) if with_plan else None
     signs = sign_map(noise, **sizes, plans=calibration) if with_map else None
+    if noise.discrimination < 0:
+        note(
+            f"rho0 + rho1 = {rho0 + rho1:g} is above 1 (J = {noise.discrimination:.2f}): votes "
+            "would point the wrong way, valid plans accepted less often than invalid ones; are the "
+            f"options swapped? If {rho1:g} is P(accept | valid), type --rho1 {1 - rho1:g}; if "
+            f"{rho0:g} is P(reject | invalid), type --rho0 {1 - rho0:g}"
+        )
     names = policies or [
         text if text != "fixed" else f"fixed({rounds})" for text in DEFAULT_POLICIES
     ]
-    report = _Report(noise, votes, rounds, tau, names, found, best, best_recall, plan, signs)
+    recalls = [recalling(rule) for rule in rules]
+    report = _Report(
+        noise, votes, rounds, tau, names, found, recalls, best, best_recall, plan, signs
+    )
     if as_json:
         print_json(report.to_json())
     else:
@@ -195,6 +205,7 @@ class _Report:
         tau: float,
         names: Sequence[str],
         found: Sequence[Evaluation],
+        recalls: Sequence[bool],
         best: Optimum,
         best_recall: Optimum,
         plan: Plan | None,
@@ -205,7 +216,7 @@ class _Report:
 
         self.noise, self.votes, self.rounds, self.tau = noise, votes, rounds, tau
         self.names, self.found, self.best, self.best_recall = names, found, best, best_recall
-        self.plan, self.signs = plan, signs
+        self.recalls, self.plan, self.signs = recalls, plan, signs
         self.thresholds = myopic_thresholds(noise, tau, max(rounds, 1))[:-1]
         self.ahead = optimal_thresholds(noise, votes, rounds, tau)[-2::-1] if rounds else ()
 
@@ -225,9 +236,10 @@ class _Report:
                     **each.to_json(),
                     "policy": name,
                     "expression": each.policy,
-                    "share": self._share(each),
+                    "recall": recall,
+                    "share": self._share(each, recall),
                 }
-                for name, each in zip(self.names, self.found, strict=True)
+                for name, each, recall in zip(self.names, self.found, self.recalls, strict=True)
             ],
             "optimal": best,
             "optimal_recall": self.best_recall.to_json(),
@@ -239,9 +251,15 @@ class _Report:
             document["map"] = self.signs.to_json()
         return document
 
-    def _share(self, each: Evaluation) -> float | None:
-        """Return the share of the optimum (recall off) that a policy reaches."""
-        return each.objective / self.best.objective if self.best.objective > 0 else None
+    def _share(self, each: Evaluation, recall: bool) -> float | None:
+        """Return the share that a policy reaches of the optimum for rules of its kind.
+
+        A rule that may deliver an older plan is held against the optimum that may do so, too;
+        None where that optimum is not known, only a lower bound, or not above 0.
+        """
+        best = self.best_recall if recall else self.best
+        known = best.objective > 0 and best.kind == "value"
+        return each.objective / best.objective if known else None
 
     def show(self) -> None:
         self._show_policies()
@@ -273,8 +291,8 @@ class _Report:
     def _show_policies(self) -> None:
         bounded = any(each.merged for each in self.found)
         rows = []
-        for name, each in zip(self.names, self.found, strict=True):
-            share = self._share(each)
+        for name, each, recall in zip(self.names, self.found, self.recalls, strict=True):
+            share = self._share(each, recall)
             row = [
                 name,
                 _short(each.validity),

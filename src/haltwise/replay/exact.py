@@ -13,9 +13,10 @@ from typing import Any
 
 from ..core.errors import ParameterError
 from ..core.noise import NoiseModel
+from ..core.policies.repair import RepairPolicy
 from ..core.policies.switching import SwitchingPolicy
 from ..core.policies.threshold import ThresholdPolicy
-from ..core.policy import Policy
+from ..core.policy import Combination, Policy
 from .exact_belief import LIMIT, evaluate_threshold
 from .exact_chain import Tally
 from .exact_recall import evaluate_recall
@@ -120,6 +121,19 @@ def evaluate_all(
 def followed(policy: Policy) -> Policy:
     """Return the rule that ``policy`` comes down to: a switching policy's choice, else itself."""
     return policy.rule if isinstance(policy, SwitchingPolicy) else policy
+
+
+def recalling(policy: Policy) -> bool:
+    """Return whether ``policy`` may deliver a plan that is not the newest one.
+
+    Rules on a belief say so by ``recall``, others by a `Policy.choice` of their own.
+    """
+    rule = followed(policy)
+    if isinstance(rule, Combination):
+        return any(recalling(part) for part in rule.parts)
+    if isinstance(rule, ThresholdPolicy):
+        return rule.recall
+    return type(rule).choice not in (Policy.choice, RepairPolicy.choice)
 
 
 def check_sizes(votes: int, rounds: int) -> None:
