@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ..record.digest import DigestSet
+from ..record.episode import SearchEpisode
+from ..record.outcomes import Outcomes
 from ..record.outline import Outlines
 from ..record.read import DUPLICATE, read_outlines
 from ..record.shards import plan
@@ -41,6 +43,7 @@ def gather(
     where: Mapping[str, str] | None = None,
     source: str | None = None,
     signal: Signal | None = None,
+    outcomes: Outcomes | None = None,
     workers: int = 1,
     progress: Progress = lambda episodes: None,
 ) -> Gathered:
@@ -52,6 +55,8 @@ def gather(
         where: keep only episodes with these values.
         source: verdict source; None takes the best that each episode has.
         signal: judges the recorded results; its verdicts are then the ones that count.
+        outcomes: how episodes ended, in place of what they say themselves. Which of its rows were
+            used is known only where one process reads.
         workers: processes that read side by side.
         progress: told after each batch.
 
@@ -62,7 +67,10 @@ def gather(
     seen = DigestSet()
     read = partial(read_outlines, where=where, source=source)
     if signal is not None:
-        read = partial(read, source=signal.name, transform=JudgedBy(signal))
+        read = partial(read, source=signal.name)
+    if signal is not None or outcomes is not None:
+        judge = None if signal is None else JudgedBy(signal)
+        read = partial(read, transform=partial(_laid_over, outcomes, judge))
     cut = expand(paths) if workers == 1 else plan(paths, format)
     parts = [
         part if isinstance(part, Skip) else replace(part, format=format or part.format)
@@ -83,6 +91,15 @@ def gather(
     order = {part.path: place for place, part in enumerate(parts)}
     gathered.skipped.sort(key=lambda skip: (order[skip.path], skip.line or 0))
     return gathered
+
+
+def _laid_over(
+    outcomes: Outcomes | None, judge: JudgedBy | None, episode: SearchEpisode
+) -> SearchEpisode:
+    """Return the episode with what comes from elsewhere: outcomes, verdicts."""
+    if outcomes is not None:
+        episode = outcomes.over(episode)
+    return episode if judge is None else judge(episode)
 
 
 Read = Callable[[Shard], Iterator[Outlines | Skip]]

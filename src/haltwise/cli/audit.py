@@ -12,11 +12,13 @@ import click
 
 from ..core.errors import InputError
 from .number import Number
+from .outcomes import note_unused, outcomes_option, read_outcomes
 from .signal import signal_named, signal_option
 from .where import filters, where_option
 
 if TYPE_CHECKING:
     from ..audit.gather import Gathered
+    from ..record.outcomes import Outcomes
     from .recorded import Recorded
 
 FINDINGS = (
@@ -68,6 +70,7 @@ FINDINGS = (
     help="Whose verdicts to use where several are recorded, as in side_channel.",
 )
 @signal_option
+@outcomes_option
 @click.option(
     "--workers",
     type=click.IntRange(1),
@@ -94,6 +97,7 @@ def command(
     format_: str | None,
     verdict: str | None,
     signal: str | None,
+    outcomes_path: str | None,
     workers: int,
     as_json: bool,
     fail_on: tuple[str, ...],
@@ -105,7 +109,10 @@ def command(
     """
     if signal and verdict:
         raise click.UsageError("--signal judges anew, --verdict takes recorded verdicts: give one")
-    gathered = _gather(paths, filters(where), format_, verdict, signal, workers)
+    outcomes = read_outcomes(outcomes_path)
+    gathered = _gather(paths, filters(where), format_, verdict, signal, outcomes, workers)
+    if workers == 1:
+        note_unused(outcomes_path, outcomes)
 
     from ..audit.document import document
     from ..audit.findings import findings
@@ -135,6 +142,7 @@ def _gather(
     format_: str | None,
     verdict: str | None,
     signal: str | None,
+    outcomes: Outcomes | None,
     workers: int,
 ) -> Gathered:
     from ..audit.gather import gather
@@ -147,6 +155,7 @@ def _gather(
             where=wanted,
             source=verdict,
             signal=signal_named(signal),
+            outcomes=outcomes,
             workers=workers,
             progress=count,
         )
@@ -158,7 +167,11 @@ def _check_source(verdict: str, recorded: Recorded) -> None:
         name for episode in recorded.search() for step in episode.steps for name in step.verdicts
     }
     if verdict not in present:
-        names = f"present: {', '.join(sorted(present))}" if present else "no result was judged"
+        names = (
+            f"present: {', '.join(sorted(present))}"
+            if present
+            else "no result was judged; --signal does it now"
+        )
         raise InputError(f"--verdict {verdict}: no verdicts of this source; {names}")
 
 

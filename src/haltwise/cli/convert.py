@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import note, print_json, print_skips, refuse_overwriting
 
 
@@ -26,9 +27,15 @@ from .output import note, print_json, print_skips, refuse_overwriting
     show_default=True,
     help="Processes that read side by side.",
 )
+@outcomes_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 def command(
-    paths: tuple[str, ...], output: Path, format_: str | None, workers: int, as_json: bool
+    paths: tuple[str, ...],
+    output: Path,
+    format_: str | None,
+    workers: int,
+    outcomes_path: str | None,
+    as_json: bool,
 ) -> None:
     """Convert traces of any format into one file of episodes.
 
@@ -44,7 +51,9 @@ def command(
         place = "" if shard.end is None else f" (bytes {shard.start} to {shard.end})"
         note(f"read {shard.path}{place}")
 
-    done = convert(paths, output, format_, workers=workers, progress=told)
+    outcomes = read_outcomes(outcomes_path)
+    done = convert(paths, output, format_, workers=workers, outcomes=outcomes, progress=told)
+    note_unused(outcomes_path, outcomes)
     if as_json:
         print_json(
             {

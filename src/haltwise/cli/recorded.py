@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ..core.errors import InputError
 from ..record.episode import AnyEpisode, RepairEpisode, SearchEpisode
+from ..record.outcomes import Outcomes
 from ..record.read import read, value_of
 from ..record.skip import Skip
 from .output import reasons
@@ -33,8 +34,9 @@ class Recorded:
         where: Sequence[str],
         signal: str | None = None,
         format_: str | None = None,
+        outcomes: Outcomes | None = None,
     ) -> None:
-        """Take paths, filters, the signal whose verdicts are the ones that count, and a reader.
+        """Take paths, filters, the signal whose verdicts count, a reader, and outcomes.
 
         Raises:
             InputError: a filter is not KEY=VALUE.
@@ -43,6 +45,7 @@ class Recorded:
         self.skips: list[Skip] = []
         self.filters = filters(where)
         self.signal = signal
+        self.outcomes = outcomes
         self.others = 0
         self.format = format_
 
@@ -52,7 +55,7 @@ class Recorded:
             if isinstance(item, Skip):
                 self.skips.append(item)
             elif all(value_of(item, key) == value for key, value in self.filters.items()):
-                yield item
+                yield item if self.outcomes is None else self.outcomes.over(item)
 
     def kind(self) -> str:
         """Return the kind of the loops, for rules that fit either.

@@ -9,6 +9,7 @@ import click
 
 from ..core.errors import InputError
 from .number import Number
+from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import note, print_json, print_skips, print_table, shown
 from .recorded import Recorded, signal_option, where_option
 
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the resampling."
 )
 @signal_option
+@outcomes_option
 @where_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -72,6 +74,7 @@ def command(
     replicates: int,
     seed: int,
     signal: str | None,
+    outcomes_path: str | None,
     where: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -85,12 +88,14 @@ def command(
     from ..replay.summary import summarise
 
     rules = [load_policy(text) for text in policies]
-    recorded = Recorded(paths, where, signal)
+    outcomes = read_outcomes(outcomes_path)
+    recorded = Recorded(paths, where, signal, outcomes=outcomes)
     replayed = _replayed(rules, recorded, answer_now, price)
     if len(replayed.clusters) == 0:
         if recorded.others:
             raise InputError(_wrong_kind(rules, replayed.kind))
         raise recorded.nothing(f"{replayed.kind} loop")
+    note_unused(outcomes_path, outcomes)
     summary = summarise(
         replayed.kind,
         policies,

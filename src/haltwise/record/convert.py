@@ -20,6 +20,7 @@ from ..core.errors import InputError
 from .digest import DigestSet, digest_bytes
 from .episode import AnyEpisode
 from .jsonl import atomic, decoder, write_episodes
+from .outcomes import Outcomes
 from .parquet import write_parquet
 from .read import DUPLICATE, episodes_with_lines, identity_digest
 from .shards import SHARD, plan
@@ -60,6 +61,7 @@ def convert(
     format: str | None = None,
     *,
     workers: int = 1,
+    outcomes: Outcomes | None = None,
     size: int = SHARD,
     progress: Callable[[Shard], None] = lambda shard: None,
 ) -> Converted:
@@ -70,6 +72,7 @@ def convert(
         output: the file to write: Parquet, or JSON lines, as its ending says.
         format: name of a reader; None detects one for each file.
         workers: processes that read parts side by side, at least 1.
+        outcomes: how episodes ended, in place of what they say themselves.
         size: bytes of a part, about.
         progress: called with each part that has been read.
 
@@ -123,7 +126,7 @@ def convert(
         nonlocal count
         for episode in _joined(names, skips):
             count += 1
-            yield episode
+            yield episode if outcomes is None else outcomes.over(episode)
 
     write = write_parquet if target.name.endswith(".parquet") else write_episodes
     first = joined()
