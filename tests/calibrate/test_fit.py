@@ -211,3 +211,12 @@ def test_refusals(table: RepairTable, method: str | None, message: str) -> None:
     """What cannot be calibrated is refused in one sentence that says what would do."""
     with pytest.raises(InputError, match=message):
         _fit(table, method)
+
+
+def test_one_task_gives_no_interval() -> None:
+    """Votes on the plans of a single loop are no sample of loops: values, but no intervals."""
+    table = RepairTable.from_arrays([[4, 6, 3, 7]], [[8, 8, 8, 8]], [[0, 1, 0, 1]])
+    fit = fit_noise(table, method="labels")
+    assert np.isnan(fit.rho0.low)
+    assert "one task" in fit.rho0.note
+    assert "one task" in fit.discrimination.note

@@ -169,6 +169,11 @@ def fit_noise(table: RepairTable, *, method: str | None = None, level: float = 0
             replace(e, low=math.nan, high=math.nan).noted("not identified without labels")
             for e in (rho0, rho1, valid, j)
         )
+    if len(np.unique(table.cluster)) == 1:  # spread between clusters is all that is known of errors
+        rho0, rho1, valid, j = (
+            replace(e, low=math.nan, high=math.nan).noted("no interval: all loops are of one task")
+            for e in (rho0, rho1, valid, j)
+        )
     low, high, pi = (float(p) for p in expit(votes.theta))
     noise = NoiseModel(
         low, 1.0 - high, alpha.mean, beta.mean, pi, icc, alpha.by_round, beta.by_round
