@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from haltwise.cli.main import run
+from haltwise.core.events import Verdict
 from haltwise.record.episode import AnswerNow, Outcome, SearchEpisode, SearchStep
 from haltwise.record.jsonl import write_episodes
 from haltwise.simulated import IGNORES, simulate_search
@@ -121,7 +122,8 @@ def test_unknown_stops_are_undefined_not_zero(
             cluster_id=f"q{i}",
             question_id=f"q{i}",
             steps=[
-                SearchStep(t=t, action="s", verdicts={"recorded": "useless"}) for t in (1, 2, 3)
+                SearchStep(t=t, action="s", verdicts={"recorded": Verdict.USELESS})
+                for t in (1, 2, 3)
             ],
             outcome=Outcome(success=True),
         )
@@ -225,7 +227,10 @@ def test_branches_in_the_record_need_no_table(
     path = tmp_path / "e.jsonl"
     steps = [
         SearchStep(
-            t=t, action="s", verdicts={"recorded": "useless"}, answer_now=AnswerNow(success=t == 2)
+            t=t,
+            action="s",
+            verdicts={"recorded": Verdict.USELESS},
+            answer_now=AnswerNow(success=t == 2),
         )
         for t in (1, 2, 3)
     ]

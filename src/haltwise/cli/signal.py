@@ -26,4 +26,5 @@ def signal_named(name: str | None) -> Signal | None:
         return None
     from ..signals import Lexical, Stated
 
-    return {"lexical": Lexical(), "stated": Stated()}[name]
+    signals: dict[str, Signal] = {"lexical": Lexical(), "stated": Stated()}
+    return signals[name]

@@ -13,14 +13,14 @@ import msgspec
 from msgspec.structs import replace
 
 from ..core.errors import InputError
-from .episode import RepairEpisode, SearchEpisode
+from .episode import AnyEpisode, RepairEpisode, SearchEpisode
 from .readers.lines import records
 from .skip import Skip
 from .source import Source, SourceError
 
 RECORD = "an outcome"
 
-E = TypeVar("E", SearchEpisode, RepairEpisode)
+E = TypeVar("E", bound=AnyEpisode)
 
 
 class _Row(msgspec.Struct):
