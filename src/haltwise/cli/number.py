@@ -6,6 +6,7 @@ click lets ``nan`` pass every range, since no comparison with it holds.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import click
 
@@ -14,7 +15,7 @@ class Number(click.FloatRange):
     """A finite number within a range."""
 
     def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Return the number.
 
