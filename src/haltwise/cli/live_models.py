@@ -2,10 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import click
 
 from ..core.errors import InputError
 from .output import note, print_json
+
+OPTIONS = (
+    click.option(
+        "--model-arg",
+        "model_args",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Passed to the model's provider; repeatable.",
+    ),
+    click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        help="Folder of the study; the same command goes on where it stopped.",
+    ),
+    click.option(
+        "--connections",
+        default=1,
+        show_default=True,
+        type=click.IntRange(1),
+        help="Requests at once in each process.",
+    ),
+    click.option(
+        "--processes",
+        default=1,
+        show_default=True,
+        type=click.IntRange(1),
+        help="Parts that run side by side.",
+    ),
+    click.option("--engine", type=click.Choice(["ray"]), help="Run the parts on a Ray cluster."),
+    click.option(
+        "--show-prompts", is_flag=True, help="Print every text that a model is shown, and end."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout."),
+)
+"""How a study is run, whatever it studies."""
+
+
+def running(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the `OPTIONS`."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
 
 
 def fetch_weights_with_notes() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ..core.errors import InputError
-from .live_models import fetch_weights_with_notes, model_arguments, print_prompts
+from .live_models import fetch_weights_with_notes, model_arguments, print_prompts, running
 from .output import note, print_json
 
 
@@ -19,13 +19,6 @@ from .output import note, print_json
     default="haltwise/embedded",
     show_default=True,
     help="Any model that Inspect AI speaks to, such as vllm/Qwen/Qwen3-8B or openai/gpt-4o-mini.",
-)
-@click.option(
-    "--model-arg",
-    "model_args",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Passed to the model's provider; repeatable.",
 )
 @click.option(
     "--task", default="bundled", show_default=True, help="bundled, hotpotqa[:FILE] or fever:FILE."
@@ -123,30 +116,7 @@ from .output import note, print_json
     type=click.Path(path_type=Path),
     help="TOML with primary, margin, hypotheses, text: frozen before the run.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Folder of the study; the same command goes on where it stopped.",
-)
-@click.option(
-    "--connections",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Requests at once in each process.",
-)
-@click.option(
-    "--processes",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Parts that run side by side.",
-)
-@click.option("--engine", type=click.Choice(["ray"]), help="Run the parts on a Ray cluster.")
-@click.option(
-    "--show-prompts", is_flag=True, help="Print every text that a model is shown, and end."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+@running
 def command(
     model: str,
     model_args: tuple[str, ...],
