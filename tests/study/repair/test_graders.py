@@ -55,6 +55,13 @@ def test_the_last_number_of_a_text(text: str, number: Any) -> None:
     assert last_number(text) == number
 
 
+def test_a_boxed_number_is_the_answer() -> None:
+    """What stands in the last box counts, whatever numbers the sentence goes on with."""
+    assert grade_number(r"Therefore, Mira has \boxed{7} 50-cent coins.", "7").valid
+    assert not grade_number(r"\boxed{7}, no: \boxed{8}", "7").valid
+    assert grade_number("She has 7", "7").valid
+
+
 def test_gsm8k_solutions_are_graded_as_published(shared_data: Shared) -> None:
     """All 2,000 recorded solutions of four systems get the grade that was published with them."""
     path = shared_data("gsm8k/example_model_solutions_500.jsonl")
