@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
-from .number import Number
+from .number import level_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .signal import signal_named, signal_option
 from .where import filters, where_option
@@ -48,13 +48,7 @@ FINDINGS = (
     default=None,
     help="Actions an episode may take, the answer included.  [default: as recorded, else 8]",
 )
-@click.option(
-    "--level",
-    type=Number(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Coverage of the intervals.",
-)
+@level_option
 @click.option(
     "--replicates",
     type=click.IntRange(1),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .number import Number
+from .number import Number, level_option
 from .output import note, print_json, print_skips, print_table, refuse_overwriting, shown
 from .recorded import Recorded, where_option
 
@@ -61,13 +61,7 @@ MEANING = {
     help="How votes are fitted: em (label-free), semi (labelled plans clamped), labels (labelled "
     "plans alone), chain (whole loops). Left out: the one that uses all there is.",
 )
-@click.option(
-    "--level",
-    type=Number(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Coverage of the intervals.",
-)
+@level_option
 @click.option(
     "--seed",
     type=click.IntRange(min=0),

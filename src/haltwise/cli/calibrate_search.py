@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .number import Number
+from .number import Number, level_option
 from .output import note, print_json, print_skips, print_table, refuse_overwriting, shown
 from .recorded import Recorded, signal_option, where_option
 
@@ -45,13 +45,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Actions that the loop may take, the answer included.",
 )
-@click.option(
-    "--level",
-    type=Number(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Coverage of the intervals.",
-)
+@level_option
 @click.option(
     "--replicates",
     type=click.IntRange(min=1),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
-from .number import Number
+from .number import Number, level_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import note, print_json, print_skips, print_table, shown
 from .recorded import Recorded, signal_option, where_option
@@ -44,13 +44,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Cost of a tool call or a repair, in right answers: utility = success - price x steps.",
 )
-@click.option(
-    "--level",
-    type=Number(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Coverage of the intervals.",
-)
+@level_option
 @click.option(
     "--replicates",
     type=click.IntRange(min=1),
