@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help demo recording reference test test-adapters test-slow check bench clean
+.PHONY: help demo recording reference docs test test-adapters test-slow check bench clean
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,6 +20,9 @@ test: $(STAMP) ## the test suite: no root, no network
 
 reference: $(STAMP) ## write docs/cli.md from the commands
 	@$(BIN)/python -m haltwise.cli.reference > docs/cli.md
+
+docs: $(STAMP) ## build the docs site into build/site; a warning is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 recording: $(STAMP) ## record the embedded model for the demo: an hour on idle cores, resumable
 	@$(BIN)/pip install -q -c constraints.txt -e '.[study,embedded]'
@@ -37,7 +40,7 @@ test-adapters: $(STAMP) ## conformance of every adapter, each in an environment 
 	@$(BIN)/pip install -q -c constraints.txt nox
 	@$(BIN)/nox
 
-check: $(STAMP) ## ruff, mypy --strict, import-linter
+check: $(STAMP) docs ## ruff, mypy --strict, import-linter, the docs site
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy

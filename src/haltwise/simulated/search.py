@@ -31,7 +31,7 @@ class SearchAgent:
     name: str
     """Its label; the recorded model is ``simulated:NAME``."""
     hazard: tuple[tuple[float, ...], ...]
-    """P(the next action is the answer) by [t - 1][r]: t results so far, r useless in a row.
+    """P(the next action is the answer) by ``[t - 1][r]``: t results so far, r useless in a row.
 
     ``budget - 1`` rows of at least t + 1 entries; the budget follows from it."""
     from_memory: float = 0.1
