@@ -54,6 +54,27 @@ def test_a_number_is_finite(number: str, capsys: pytest.CaptureFixture[str]) -> 
     assert number in _refused(["simulate", *NOISE, "--plan", "--eta", number], capsys)
 
 
+@pytest.mark.parametrize(
+    ("command", "value"),
+    [
+        ("study search --price", "nan"),
+        ("study repair --temperature", "nan"),
+        ("study repair --vote-temperature", "-1"),
+        ("audit x --seed", "-1"),
+        ("demo --seed", "-1"),
+        ("audit x --level", "0.9999999999999999"),
+        ("audit x --level", "1"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_named(
+    command: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The option and what came are in the sentence; a level next to 1 has no tails to compute."""
+    said = _refused([*command.split(), value], capsys)
+    assert value in said
+    assert command.split()[-1] in said
+
+
 @pytest.mark.parametrize("option", ["--votes", "--rounds"])
 def test_sizes_that_never_end_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     """100,000 votes overflow a float and 100,000 rounds run for hours: out of range."""

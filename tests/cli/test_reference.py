@@ -31,6 +31,18 @@ def test_every_command_and_option_is_explained(name: str) -> None:
     assert silent == []
 
 
+@pytest.mark.parametrize("option", ["--json", "--level", "--outcomes", "--replicates", "--seed"])
+def test_an_option_means_the_same_everywhere(option: str) -> None:
+    """What several commands share is written once: one help, one range, one default."""
+    found = {
+        (item.help, repr(item.type), str(item.default))
+        for command in COMMANDS.values()
+        for item in command.params
+        if option in item.opts and isinstance(item, click.Option)
+    }
+    assert len(found) == 1
+
+
 def test_every_rule_is_documented() -> None:
     """Each word of an expression has a heading in the pages on rules."""
     pages = [(ROOT / "docs" / name).read_text("utf-8") for name in RULE_PAGES]

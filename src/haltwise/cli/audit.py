@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
-from .number import level_option
+from .options import json_option, level_option, replicates_option, seed_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .signal import signal_named, signal_option
 from .where import filters, where_option
@@ -49,14 +49,8 @@ FINDINGS = (
     help="Actions an episode may take, the answer included.  [default: as recorded, else 8]",
 )
 @level_option
-@click.option(
-    "--replicates",
-    type=click.IntRange(1),
-    default=2000,
-    show_default=True,
-    help="Bootstrap resamples.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
+@replicates_option
+@seed_option
 @click.option("--format", "format_", metavar="NAME", help="Reader to use instead of detecting it.")
 @click.option(
     "--verdict",
@@ -72,7 +66,7 @@ FINDINGS = (
     show_default=True,
     help="Processes that read side by side; the numbers do not depend on it.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@json_option
 @click.option(
     "--fail-on",
     multiple=True,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .number import Number, level_option
+from .number import Number
+from .options import json_option, level_option, seed_option
 from .output import note, print_json, print_skips, print_table, refuse_overwriting, shown
 from .recorded import Recorded, where_option
 
@@ -62,15 +63,9 @@ MEANING = {
     "plans alone), chain (whole loops). Left out: the one that uses all there is.",
 )
 @level_option
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Of the choice of labels and of the draws.",
-)
+@seed_option
 @where_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     paths: tuple[str, ...],
     output: str | None,

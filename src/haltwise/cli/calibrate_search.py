@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .number import Number, level_option
+from .number import Number
+from .options import json_option, level_option, replicates_option, seed_option
 from .output import note, print_json, print_skips, print_table, refuse_overwriting, shown
 from .recorded import Recorded, signal_option, where_option
 
@@ -46,19 +47,11 @@ if TYPE_CHECKING:
     help="Actions that the loop may take, the answer included.",
 )
 @level_option
-@click.option(
-    "--replicates",
-    type=click.IntRange(min=1),
-    default=2000,
-    show_default=True,
-    help="Bootstrap resamples of questions.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the resampling."
-)
+@replicates_option
+@seed_option
 @signal_option
 @where_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     paths: tuple[str, ...],
     output: str,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .options import json_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import note, print_json, print_skips, refuse_overwriting
 
@@ -28,7 +29,7 @@ from .output import note, print_json, print_skips, refuse_overwriting
     help="Processes that read side by side.",
 )
 @outcomes_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+@json_option
 def command(
     paths: tuple[str, ...],
     output: Path,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .options import json_option, seed_option
+
 if TYPE_CHECKING:
     from ..audit.result import Audit
     from ..simulated import SearchAgent
@@ -30,8 +32,8 @@ What to see:
 
 
 @click.command()
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Other agents.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@seed_option
+@json_option
 def command(seed: int, as_json: bool) -> None:
     """The tour: audit simulated agents and read the report."""
     from ..audit.document import document

@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from .options import json_option
 
 PURPOSES: dict[str, str] = {
     "": "what every command needs",
@@ -26,6 +27,7 @@ PURPOSES: dict[str, str] = {
     "study": "experiments on live models, on Inspect AI",
     "hub": "data sets from the hub for studies",
     "remote": "traces behind URLs and in zstd files",
+    "docs": "the docs site, with make docs",
     "dev": "the test suite and the checks",
     "bench": "benchmarks against other libraries",
 }
@@ -101,7 +103,7 @@ class Live:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@json_option
 def command(as_json: bool) -> int:
     """What is installed, what is missing, and the line to type.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ..core.errors import InputError
+from .options import json_option
 from .output import note, print_json
 
 OPTIONS = (
@@ -41,7 +42,7 @@ OPTIONS = (
     click.option(
         "--show-prompts", is_flag=True, help="Print every text that a model is shown, and end."
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout."),
+    json_option,
 )
 """How a study is run, whatever it studies."""
 

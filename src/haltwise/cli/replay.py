@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
-from .number import Number, level_option
+from .number import Number
+from .options import json_option, level_option, replicates_option, seed_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import note, print_json, print_skips, print_table, shown
 from .recorded import Recorded, signal_option, where_option
@@ -45,20 +46,12 @@ if TYPE_CHECKING:
     help="Cost of a tool call or a repair, in right answers: utility = success - price x steps.",
 )
 @level_option
-@click.option(
-    "--replicates",
-    type=click.IntRange(min=1),
-    default=2000,
-    show_default=True,
-    help="Bootstrap resamples of questions or tasks.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the resampling."
-)
+@replicates_option
+@seed_option
 @signal_option
 @outcomes_option
 @where_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     paths: tuple[str, ...],
     policies: tuple[str, ...],

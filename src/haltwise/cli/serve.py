@@ -11,6 +11,7 @@ import click
 from ..core.errors import InputError
 from ..core.expression import parse_policy
 from .number import Number
+from .options import json_option
 
 _SIGNALS = ("lexical", "stated", "side-channel")
 
@@ -87,7 +88,7 @@ _SIGNALS = ("lexical", "stated", "side-channel")
     help="Bytes of a request body.",
 )
 @click.option("--verbose", is_flag=True, help="One line a request on stderr; never any content.")
-@click.option("--json", "as_json", is_flag=True, help="Print the start-up object as JSON.")
+@json_option
 def command(
     upstream: str,
     policy: str,

@@ -11,6 +11,7 @@ from ..core.errors import ParameterError
 from ..core.noise import NoiseModel
 from ..core.observation import MOST_VOTES
 from .number import Number
+from .options import json_option
 from .output import note, print_json, print_table
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _probability(name: str, text: str) -> Callable[[Command], Command]:
     show_default=True,
     help="--map: plans with votes, and labelled transitions, of the calibration.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     rho0: float,
     rho1: float,

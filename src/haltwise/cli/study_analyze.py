@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import InputError
+from .options import json_option, replicates_option
 from .output import note, print_json, print_table, shown
 
 if TYPE_CHECKING:
@@ -22,14 +23,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Published values (published_values.json) to show beside.",
 )
-@click.option(
-    "--replicates",
-    default=2000,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Bootstrap resamples.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+@replicates_option
+@json_option
 def command(folder: Path, published: Path | None, replicates: int, as_json: bool) -> None:
     """Analyse the study in FOLDER: of a search study success, contrast, judges and comparisons; of
     a verify-repair study validity against acceptance, noise and every rule, cross-fitted.

@@ -10,6 +10,8 @@ import click
 
 from ..core.errors import InputError
 from .live_models import fetch_weights_with_notes, model_arguments, print_prompts, running
+from .number import Number
+from .options import seed_option
 from .output import note, print_json
 
 
@@ -76,11 +78,17 @@ from .output import note, print_json
     "--mismatch", is_flag=True, help="Stress: the repairer sees a perturbed copy of the problem."
 )
 @click.option(
-    "--temperature", default=0.7, show_default=True, type=float, help="Of proposals and repairs."
+    "--temperature",
+    default=0.7,
+    show_default=True,
+    type=Number(0),
+    help="Of proposals and repairs.",
 )
-@click.option("--vote-temperature", default=1.0, show_default=True, type=float, help="Of votes.")
+@click.option(
+    "--vote-temperature", default=1.0, show_default=True, type=Number(0), help="Of votes."
+)
 @click.option("--limit", type=click.IntRange(1), help="Problems at most.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of everything.")
+@seed_option
 @click.option(
     "--sandbox",
     default="bubblewrap",

@@ -10,6 +10,8 @@ import click
 
 from ..core.errors import InputError
 from .live_models import fetch_weights_with_notes, model_arguments, print_prompts, running
+from .number import Number
+from .options import seed_option
 from .output import note, print_json
 
 
@@ -61,7 +63,11 @@ from .output import note, print_json
     help="Episodes of each arm, regime and question.",
 )
 @click.option(
-    "--price", default=0.05, show_default=True, help="Cost of a call in units of a right answer."
+    "--price",
+    type=Number(0),
+    default=0.05,
+    show_default=True,
+    help="Cost of a tool call, in right answers.",
 )
 @click.option(
     "--protocol",
@@ -86,13 +92,7 @@ from .output import note, print_json
     type=click.IntRange(16),
     help="Longest turn of the agent.",
 )
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    type=click.IntRange(0),
-    help="Seed of the misleading pages and of random signals.",
-)
+@seed_option
 @click.option(
     "--record",
     default="verdicts",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .options import json_option
 from .output import note, print_json
 
 
@@ -14,7 +15,7 @@ from .output import note, print_json
 @click.option(
     "-o", "output", type=click.Path(path_type=Path), help="Write the values to this TOML file."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+@json_option
 def command(folder: Path, output: Path | None, as_json: bool) -> None:
     """Choose values on the unaided dev episodes in FOLDER (recorded with branches)."""
     from ..study.search.study_folder import StudyFolder

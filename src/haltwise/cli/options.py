@@ -1,0 +1,43 @@
+"""Options that several commands have, each written once.
+
+Knows names, ranges and helps; ignorant of what a command does with the values. Options that need a
+reader of their own live beside it: `where`, `signal`, `outcomes`.
+"""
+
+from __future__ import annotations
+
+import click
+
+from .number import Number
+
+level_option = click.option(
+    "--level",
+    type=Number(0, 0.999999, min_open=True),
+    default=0.95,
+    show_default=True,
+    help="Coverage of the intervals.",
+)
+"""``--level``. Nearer to 1 the tails of an interval are lost in rounding."""
+
+replicates_option = click.option(
+    "--replicates",
+    type=click.IntRange(1),
+    default=2000,
+    show_default=True,
+    help="Bootstrap resamples.",
+)
+"""``--replicates``. What is resampled is never the single episode: questions, or tasks."""
+
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Of everything that is drawn; the same seed gives the same numbers.",
+)
+"""``--seed``."""
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document to stdout and nothing else."
+)
+"""``--json``."""
