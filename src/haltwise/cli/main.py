@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "demo": "The tour: audit simulated agents and read the report.",
     "replay": "What would a stopping rule have done on these recorded loops?",
     "doctor": "What is installed, what is missing, and the line to type.",
+    "report": "Recorded loops as one page that people look at, or as charts.",
     "serve": "Stop search loops of any agent, in front of any model API.",
     "simulate": "What would each rule for repair loops deliver at this noise? Exact, no data.",
     "study": "Run the search study on live models, tune and analyse it.",
