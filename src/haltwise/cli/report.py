@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
-from .number import level_option
+from .options import json_option, level_option, replicates_option, seed_option
 from .output import note, print_json, print_skips, reasons
 from .signal import signal_named, signal_option
 from .where import filters, where_option
@@ -53,17 +53,11 @@ SCHEMA = "haltwise.report/1"
     help="Actions an episode may take, the answer included.  [default: as recorded, else 8]",
 )
 @level_option
-@click.option(
-    "--replicates",
-    type=click.IntRange(1),
-    default=2000,
-    show_default=True,
-    help="Bootstrap resamples.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of these.")
+@replicates_option
+@seed_option
 @signal_option
 @where_option
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+@json_option
 def command(
     paths: tuple[str, ...],
     out: Path | None,
