@@ -123,23 +123,27 @@ def read_message(item: Any) -> Message | None:
     else:
         calls, results = [], []
         text = _blocks(content, calls, results)
-    turn = None
-    if role == "assistant":
-        if "tool_calls" in item or "function_call" in item:
-            calls = [*calls, *_assistant_calls(item)]
-        if not text and ("reasoning_content" in item or "reasoning" in item):
-            thought = item.get("reasoning_content") or item.get("reasoning")
-            text = thought if thought.__class__ is str else None
-        turn = item.get("id")
-        turn = turn if turn.__class__ is str else None
-    return Message(role, text or None, calls, results, turn)
+    if role != "assistant":
+        return Message(role, text or None, calls, results)
+    if "tool_calls" in item or "function_call" in item:
+        calls = calls + _assistant_calls(item)
+    if not text and ("reasoning_content" in item or "reasoning" in item):
+        thought = item.get("reasoning_content") or item.get("reasoning")
+        text = thought if thought.__class__ is str else None
+    turn = item.get("id")
+    return Message(role, text or None, calls, results, turn if turn.__class__ is str else None)
 
 
 def read_messages(items: Iterable[Any]) -> list[Message]:
     """Return all messages in ``items``; text agents' observations become results."""
-    messages = [message for item in items if (message := read_message(item)) is not None]
-    if any(message.calls or message.results for message in messages):
-        return messages
+    return plain([message for item in items if (message := read_message(item)) is not None])
+
+
+def plain(messages: list[Message]) -> list[Message]:
+    """Return ``messages`` with the observations of a text agent as results."""
+    for message in messages:
+        if message.calls or message.results:
+            return messages
     if any(message.role == "user" and _observation(message.text) for message in messages):
         return list(_text_agent(messages))
     return messages
@@ -150,10 +154,10 @@ def _blocks(content: Any, calls: list[ToolCall], results: list[ToolResult]) -> s
     parts = content if isinstance(content, list) else [content]
     texts = []
     for part in parts:
-        if isinstance(part, dict):
+        if part.__class__ is dict:
             kind = part.get("type")
             name = kind if kind.__class__ is str else ""
-            if name in ("text", "output_text", "input_text"):
+            if name in _TEXT_BLOCKS:
                 text = part.get("text", part.get("content"))
                 if text.__class__ is str:
                     texts.append(str(text))
@@ -178,21 +182,24 @@ def _blocks(content: Any, calls: list[ToolCall], results: list[ToolResult]) -> s
                 continue
         if (other := text_of(part)) is not None:
             texts.append(other)
+    if len(texts) == 1:
+        return texts[0]
     return "\n".join(texts) if texts else None
 
 
+_TEXT_BLOCKS = {"text", "output_text", "input_text"}
 _CALL_BLOCKS = {"tool_use", "tool_call", "server_tool_use", "mcp_tool_use"}
 
 
-def _assistant_calls(item: dict[str, Any]) -> Iterator[ToolCall]:
+def _assistant_calls(item: dict[str, Any]) -> list[ToolCall]:
     calls = item.get("tool_calls")
-    if isinstance(calls, list):
-        for call in calls:
-            if isinstance(call, dict):
-                yield _call(call)
+    made = []
+    if calls.__class__ is list:
+        made = [_call(call) for call in calls if call.__class__ is dict]
     legacy = item.get("function_call")
-    if isinstance(legacy, dict):
-        yield _call(legacy)
+    if legacy.__class__ is dict:
+        made.append(_call(legacy))
+    return made
 
 
 def _call(call: dict[str, Any]) -> ToolCall:
@@ -210,7 +217,7 @@ def _id(item: dict[str, Any]) -> str | None:
         if key in item:
             value = item[key]
             if value.__class__ is str and value:
-                return str(value)
+                return value
     return None
 
 
@@ -256,9 +263,10 @@ def _tool_results(item: dict[str, Any], content: Any) -> list[ToolResult]:
             return blocks
         item = {**item, "content": content}
     result = _result(item)
-    ids = item.get("tool_call_ids")
-    if isinstance(ids, list) and ids and isinstance(ids[0], str):
-        return [replace(result, id=ids[0])]
+    if "tool_call_ids" in item:
+        ids = item["tool_call_ids"]
+        if isinstance(ids, list) and ids and isinstance(ids[0], str):
+            return [replace(result, id=ids[0])]
     if "tool_call_id" in item or "call_id" in item:
         return [result]
     return [replace(result, id=None)]
@@ -323,6 +331,9 @@ def written_call(text: str) -> ToolCall | None:
 
 def written_action(text: str) -> ToolCall:
     """Return the call in ``search[x]`` or ``search(x)``; a bare word has no arguments."""
+    name, bracket, rest = text.partition("[")
+    if bracket and rest.endswith("]") and name.isalnum() and len(name) <= 60:
+        return ToolCall(None, name, rest[:-1])
     if (shaped := _BRACKETS.fullmatch(text)) is not None:
         return ToolCall(None, shaped.group(1), shaped.group(2))
     word = _WORD.match(text)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from hashlib import sha1
 from typing import Any
 
 from ..core.events import Usage
 from .chat import Message
-from .digest import digest_bytes
 from .episode import Outcome, SearchEpisode
 from .turns import loop_of
 
@@ -25,9 +25,10 @@ MODEL = ("model", "model_name", "model_name_or_path", "agent_model")
 
 def first_of(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
     """Return the first value under ``keys`` that is there and not null."""
-    for key in keys:
-        if key in record and (value := record[key]) is not None:
-            return value
+    if record:
+        for key in keys:
+            if key in record and (value := record[key]) is not None:
+                return value
     return None
 
 
@@ -50,10 +51,13 @@ def name_of(value: Any) -> str | None:
 
 
 def digest(text: str | bytes | memoryview) -> str:
-    """Return a short name made of a text."""
+    """Return a short name made of a text.
+
+    SHA-1, for it is the fastest of the standard library's on whole records; not for security.
+    """
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogatepass")
-    return digest_bytes(text).hex()
+    return sha1(text, usedforsecurity=False).hexdigest()[:16]
 
 
 def episode_of(
@@ -92,7 +96,7 @@ def episode_of(
         notes: what a reader must know.
     """
     loop = loop_of(messages)
-    notes = [*notes, *loop.notes]
+    notes = loop.notes if notes == () else [*notes, *loop.notes]
     question = question if question is not None else loop.question
     task = task or name_of(first_of(record, TASK))
     run = run or name_of(first_of(record, RUN))
@@ -109,10 +113,9 @@ def episode_of(
     regime = record.get("regime")
     arm = first_of(record, ("arm", "condition"))
     split = record.get("split")
+    named_run = named if trial is None else f"{named}/{trial}"
     return SearchEpisode(
-        episode_id="/".join(
-            str(part) for part in (named, trial, run) if part is not None and part != ""
-        ),
+        episode_id=f"{named_run}/{run}" if run else named_run,
         cluster_id=named,
         question_id=named,
         question=question,

@@ -22,7 +22,7 @@ from .skip import Skip
 
 HEAD = 1 << 16
 """Bytes at the beginning that detection looks at."""
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 """Bytes read at a time."""
 MAX_LINE = 1 << 28
 """Longest line that is read, in bytes; a longer one is passed over and named."""
@@ -70,11 +70,16 @@ class Block:
     data: bytes
     """The lines with their line ends; the last line of a file may lack one."""
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield (number, line) for every line that is not blank."""
-        for number, line in enumerate(self.data.split(b"\n"), self.first):
-            if line and not line.isspace():
-                yield number, line
+    def lines(self) -> Iterator[tuple[int, memoryview]]:
+        """Yield (number, line) for every line that is not blank, without a copy."""
+        data, view = self.data, memoryview(self.data)
+        number, start, size = self.first, 0, len(self.data)
+        while start < size:
+            end = data.find(b"\n", start)
+            end = size if end < 0 else end
+            if end > start and (data[start] > 32 or not data[start:end].isspace()):
+                yield number, view[start:end]
+            number, start = number + 1, end + 1
 
 
 class Source:
@@ -128,13 +133,13 @@ class Source:
         while chunk:
             cut = chunk.rfind(b"\n") + 1
             if cut:
-                whole, chunk = chunk[:cut], chunk[cut:]
                 if too_long:
                     yield self._too_long(line)
                     line += 1
-                    whole = whole[whole.index(b"\n") + 1 :]
+                    whole = chunk[chunk.index(b"\n") + 1 : cut]
                 else:
-                    whole = b"".join([*parts, whole])
+                    whole = b"".join([*parts, memoryview(chunk)[:cut]])
+                chunk = chunk[cut:]
                 parts, held, too_long = [], 0, False
                 if whole:
                     yield Block(line, whole)
@@ -155,7 +160,7 @@ class Source:
         elif parts:
             yield Block(line, b"".join(parts))
 
-    def lines(self) -> Iterator[tuple[int, bytes] | Skip]:
+    def lines(self) -> Iterator[tuple[int, memoryview] | Skip]:
         """Yield (number, line) for every line that is not blank; see `blocks`."""
         for block in self.blocks():
             if isinstance(block, Skip):

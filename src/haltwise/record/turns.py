@@ -140,13 +140,14 @@ def _finished(
 ) -> Loop:
     steps: list[SearchStep] = []
     unanswered = 0
+    last = len(turns)
     for number, turn in enumerate(turns, 1):
         final = False
-        if number == len(turns) and answer is None and len(turn.calls) == 1:
+        if number == last and answer is None and len(turn.calls) == 1:
             final = _finishes(turn.calls[0], turn.results[0])
             if final:
                 answer = _answer_in(turn.calls[0].arguments)
-        if not final:
+        if not final and None in turn.results:
             unanswered += turn.results.count(None)
         steps.append(_step(number, turn, begun, final))
     ended = bool(steps) and steps[-1].action == "answer"
@@ -168,10 +169,10 @@ def _step(t: int, turn: _Turn, begun: float | None, final: bool) -> SearchStep:
     if len(turn.calls) == 1:
         call = turn.calls[0]
         return SearchStep(
-            t,
-            "answer" if final else _name(call.name),
-            call.arguments,
-            turn.results[0],
+            t=t,
+            action="answer" if final else _name(call.name),
+            arguments=call.arguments,
+            result=turn.results[0],
             time=time,
             thought=turn.thought,
             asked=turn.asked,

@@ -67,7 +67,9 @@ def read_answer_now(path: str | os.PathLike[str]) -> AnswerNowTable:
 _decode = msgspec.json.Decoder(_Row).decode
 
 
-def _add(grades: dict[tuple[str, int | None], bool | None], place: str, line: bytes) -> None:
+def _add(
+    grades: dict[tuple[str, int | None], bool | None], place: str, line: bytes | memoryview
+) -> None:
     try:
         row = _decode(line)
     except DECODE_ERRORS as error:

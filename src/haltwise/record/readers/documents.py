@@ -13,6 +13,7 @@ import msgspec
 from ..skip import Skip
 from ..source import Source
 from .lines import DECODE_ERRORS, reason_of
+from .sniffing import is_array
 
 _raw = msgspec.json.Decoder(msgspec.Raw)
 _array = msgspec.json.Decoder(list[msgspec.Raw])
@@ -56,7 +57,7 @@ def items(source: Source, record: str) -> Iterator[Item | Skip]:
     number, text = first
     if _is_json(text):
         second = next(lines, None)
-        if second is not None or not text.lstrip().startswith(b"["):
+        if second is not None or not is_array(text):
             yield Item(number, 1, text)
             if second is not None:
                 yield from _by_line(_chain(second, lines), 2)
@@ -69,7 +70,7 @@ def items(source: Source, record: str) -> Iterator[Item | Skip]:
         if second is not None:
             yield from _by_line(_chain(second, lines), 2)
         return
-    parts = [text, second[1]]
+    parts: list[memoryview] = [text, second[1]]
     for line in lines:
         if isinstance(line, Skip):
             yield line
@@ -79,7 +80,7 @@ def items(source: Source, record: str) -> Iterator[Item | Skip]:
     del parts
     if not _is_json(whole):
         yield source.skip(None, reason_of(_problem(whole), record))
-    elif whole.lstrip().startswith(b"["):
+    elif is_array(whole):
         yield from _elements(whole)
     else:
         yield Item(None, 1, whole)
@@ -100,7 +101,7 @@ def decoded(source: Source, record: str) -> Iterator[tuple[Item, Any] | Skip]:
             yield item, value
 
 
-def _elements(text: bytes) -> Iterator[Item]:
+def _elements(text: bytes | memoryview) -> Iterator[Item]:
     """Yield the elements of an array; an array of chat messages is one record itself."""
     elements = _array.decode(text)
     if elements and _is_message(elements[0]):
@@ -123,19 +124,19 @@ def _is_message(element: msgspec.Raw) -> bool:
     )
 
 
-def _by_line(lines: Iterator[tuple[int, bytes] | Skip], number: int) -> Iterator[Item | Skip]:
+def _by_line(lines: Iterator[tuple[int, memoryview] | Skip], number: int) -> Iterator[Item | Skip]:
     for count, line in enumerate(lines, number):
         yield line if isinstance(line, Skip) else Item(line[0], count, line[1])
 
 
 def _chain(
-    first: tuple[int, bytes] | Skip, rest: Iterator[tuple[int, bytes] | Skip]
-) -> Iterator[tuple[int, bytes] | Skip]:
+    first: tuple[int, memoryview] | Skip, rest: Iterator[tuple[int, memoryview] | Skip]
+) -> Iterator[tuple[int, memoryview] | Skip]:
     yield first
     yield from rest
 
 
-def _is_json(text: bytes) -> bool:
+def _is_json(text: bytes | memoryview) -> bool:
     try:
         _raw.decode(text)
     except DECODE_ERRORS:
@@ -143,7 +144,7 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def _problem(text: bytes) -> BaseException:
+def _problem(text: bytes | memoryview) -> BaseException:
     try:
         _raw.decode(text)
     except DECODE_ERRORS as error:

@@ -194,15 +194,17 @@ class _Attachments:
 
     def into(self, message: Message) -> Message:
         """Return the message with its references resolved."""
-        text = message.text
+        text, calls, results = message.text, message.calls, message.results
         if text is not None and "://" in text:
-            text = self._text(text)
-        calls = [replace(call, arguments=self._value(call.arguments)) for call in message.calls]
-        results = [
-            result if "://" not in result.text else replace(result, text=self._text(result.text))
-            for result in message.results
-        ]
-        return replace(message, text=text, calls=calls, results=results)
+            message = replace(message, text=self._text(text))
+        if calls:
+            calls = [replace(call, arguments=self._value(call.arguments)) for call in calls]
+            message = replace(message, calls=calls)
+        for result in results:
+            if "://" in result.text:
+                results = [replace(given, text=self._text(given.text)) for given in results]
+                return replace(message, results=results)
+        return message
 
     def _text(self, text: str) -> str:
         return _ATTACHED.sub(self._fetch, text)

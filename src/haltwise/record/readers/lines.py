@@ -73,7 +73,10 @@ def decode_block(
 
 
 def _explained(
-    line: bytes, strict: msgspec.json.Decoder[Any] | None, error: BaseException, record: str
+    line: bytes | memoryview,
+    strict: msgspec.json.Decoder[Any] | None,
+    error: BaseException,
+    record: str,
 ) -> str:
     if strict is not None:
         try:

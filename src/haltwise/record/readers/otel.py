@@ -8,15 +8,15 @@ spans of a file are held until it ends, for a trace may be anywhere in it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from ...core.events import Usage
-from ..chat import Message, ToolCall, read_messages, text_of
+from ..chat import Message, ToolCall, read_message, read_messages, text_of
 from ..clock import seconds
 from ..conversation import episode_of, name_of, success_of
+from ..history import History
 from ..skip import Skip
 from ..source import Source
 from ..spans import Span, Trace
@@ -33,8 +33,6 @@ _EVENTS = {
     "gen_ai.tool.message": "tool",
     "gen_ai.choice": "assistant",
 }
-_REPLIES = ("llm.output_messages.", "gen_ai.completion.")
-_NUMBERED = ("llm.input_messages.", "gen_ai.prompt.", *_REPLIES)
 _LLM = {"chat", "text_completion", "generate_content", "completion", "LLM"}
 _TOOL = {"execute_tool", "TOOL", "RETRIEVER"}
 
@@ -59,6 +57,7 @@ class Otel:
     def read(self, source: Source) -> Iterator[Found | Skip]:
         """Yield the skips of what is no span, then every trace."""
         traces: dict[str, Trace] = {}
+        histories: dict[str, History] = {}
         for pair in decoded(source, RECORD):
             if isinstance(pair, Skip):
                 yield pair
@@ -72,7 +71,9 @@ class Otel:
                 if trace is None:
                     continue
                 found = True
-                _take(traces.setdefault(trace, Trace(item.line)), span)
+                if trace not in traces:
+                    traces[trace], histories[trace] = Trace(item.line), History()
+                _take(traces[trace], span, histories[trace])
             if not found:
                 yield item.skip(source, f"is not {RECORD}: it has no trace id")
         for name, trace_found in traces.items():
@@ -112,7 +113,7 @@ def _spans(value: Any) -> Iterator[dict[str, Any]]:
                     yield span
 
 
-def _take(trace: Trace, span: dict[str, Any]) -> None:
+def _take(trace: Trace, span: dict[str, Any], history: History) -> None:
     attributes = _attributes(span.get("attributes"))
     operation = _get(attributes, "gen_ai.operation.name", "openinference.span.kind")
     if operation is None:
@@ -132,7 +133,7 @@ def _take(trace: Trace, span: dict[str, Any]) -> None:
         _get(attributes, "gen_ai.conversation.id", "session.id")
     )
     if kind == "llm":
-        _read_model(made, attributes, span.get("events"))
+        _read_model(made, attributes, span.get("events"), history)
     elif kind == "tool":
         _read_tool(made, attributes, name)
     elif _get(span, "parentSpanId", "parent_span_id", "parent_id") in (None, ""):
@@ -144,7 +145,7 @@ def _take(trace: Trace, span: dict[str, Any]) -> None:
     trace.spans.append(made)
 
 
-def _read_model(made: Span, attributes: dict[str, Any], events: Any) -> None:
+def _read_model(made: Span, attributes: dict[str, Any], events: Any, history: History) -> None:
     made.model = name_of(
         _get(attributes, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
     )
@@ -160,35 +161,54 @@ def _read_model(made: Span, attributes: dict[str, Any], events: Any) -> None:
         )
     ]
     made.usage = None if counts == [None, None] else Usage(1, *counts)
-    made.inputs = _listed(_get(attributes, "gen_ai.input.messages", "gen_ai.prompt"))
-    made.outputs = _listed(_get(attributes, "gen_ai.output.messages", "gen_ai.completion"))
+    made.inputs = history.read(_listed(_get(attributes, "gen_ai.input.messages", "gen_ai.prompt")))
+    made.outputs = read_messages(
+        _listed(_get(attributes, "gen_ai.output.messages", "gen_ai.completion"))
+    )
     if not made.inputs or not made.outputs:
-        given, replied = _numbered(attributes)
-        made.inputs = made.inputs or read_messages(given)
+        given, replied = history.spelled(attributes)
+        made.inputs = made.inputs or history.read(given)
         made.outputs = made.outputs or read_messages(replied)
-    for event in events if isinstance(events, list) else ():
-        if isinstance(event, dict):
-            _read_event(made, event)
+    if isinstance(events, list):
+        _read_events(made, events, history)
 
 
-def _read_event(made: Span, event: dict[str, Any]) -> None:
-    name = str(event.get("name") or _get(event, "event.name") or "")
+def _read_events(made: Span, events: list[Any], history: History) -> None:
+    given = []
+    for event in events:
+        if not isinstance(event, dict):
+            continue
+        name = _event_name(event)
+        if name == "gen_ai.choice":
+            replied = _event_message(event)
+            made.outputs += () if replied is None else (replied,)
+        elif name in _EVENTS:
+            given.append(event)
+        elif name == "gen_ai.client.inference.operation.details":
+            inner = _attributes(event.get("attributes"))
+            inputs, outputs = (
+                inner.get("gen_ai.input.messages"),
+                inner.get("gen_ai.output.messages"),
+            )
+            made.inputs = made.inputs or history.read(_listed(inputs))
+            made.outputs = made.outputs or read_messages(_listed(outputs))
+    if given:
+        made.inputs = [*made.inputs, *history.read(given, _event_message)]
+
+
+def _event_name(event: dict[str, Any]) -> str:
+    return str(event.get("name") or event.get("event.name") or "")
+
+
+def _event_message(event: dict[str, Any]) -> Message | None:
     inner = _attributes(event.get("attributes"))
-    if name == "gen_ai.client.inference.operation.details":
-        made.inputs = made.inputs or _listed(inner.get("gen_ai.input.messages"))
-        made.outputs = made.outputs or _listed(inner.get("gen_ai.output.messages"))
-        return
-    role = _EVENTS.get(name)
-    if role is None:
-        return
     body = _parsed(event.get("body", inner.get("event_body", inner.get("body"))))
     body = body if isinstance(body, dict) else inner
     message = _parsed(body.get("message"))
     body = message if isinstance(message, dict) else body
     if isinstance(calls := _parsed(body.get("tool_calls")), list):
         body = {**body, "tool_calls": calls}
-    read = read_messages([{**body, "role": role}])
-    (made.outputs if name == "gen_ai.choice" else made.inputs).extend(read)
+    return read_message({**body, "role": _EVENTS[_event_name(event)]})
 
 
 def _read_tool(made: Span, attributes: dict[str, Any], name: str) -> None:
@@ -212,16 +232,18 @@ def _read_tool(made: Span, attributes: dict[str, Any], name: str) -> None:
 
 
 def _get(mapping: Any, *keys: str) -> Any:
-    if isinstance(mapping, dict):
+    if mapping.__class__ is dict:
         for key in keys:
-            if mapping.get(key) is not None:
-                return mapping[key]
+            if key in mapping and (value := mapping[key]) is not None:
+                return value
     return None
 
 
 def _attributes(given: Any) -> dict[str, Any]:
     """Return attributes as a plain mapping, from OTLP's list of keys and typed values or a dict."""
     if isinstance(given, dict):
+        if dict not in map(type, given.values()):
+            return given
         flat: dict[str, Any] = {}
         for key, value in given.items():
             if isinstance(value, dict) and "." not in key:
@@ -279,66 +301,12 @@ def _words(value: Any) -> str | None:
     return text_of(parsed) if isinstance(parsed, (str, dict, list)) else None
 
 
-def _listed(value: Any) -> list[Message]:
+def _listed(value: Any) -> list[Any]:
     parsed = _parsed(value)
     if isinstance(parsed, dict):
         inner = parsed.get("messages")
-        parsed = inner if isinstance(inner, list) else [parsed]
-    return read_messages(parsed) if isinstance(parsed, list) else []
-
-
-def _numbered(attributes: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the messages sent and those replied that numbered attributes spell out.
-
-    OpenInference writes ``llm.input_messages.0.message.role``, Traceloop ``gen_ai.prompt.0.role``.
-    """
-    messages: dict[tuple[bool, int], dict[str, Any]] = {}
-    calls: dict[tuple[bool, int, str], dict[str, Any]] = {}
-    for key, value in attributes.items():
-        place = _place(key)
-        if place is None:
-            continue
-        which, name, call, field = place
-        message = messages.get(which)
-        if message is None:
-            message = messages[which] = {}
-        if call is not None:
-            made = calls.get((*which, call))
-            if made is None:
-                made = calls[*which, call] = {}
-                message.setdefault("tool_calls", []).append(made)
-            made[field] = value
-        elif name == "contents":
-            before = message.get("content")
-            message["content"] = value if before is None else f"{before}\n{value}"
-        else:
-            message[name] = value
-    ordered = sorted(messages)
-    return (
-        [messages[which] for which in ordered if not which[0]],
-        [messages[which] for which in ordered if which[0]],
-    )
-
-
-@lru_cache(maxsize=1 << 14)
-def _place(key: str) -> tuple[tuple[bool, int], str, str | None, str] | None:
-    """Return where an attribute belongs: (reply?, message), field, and for a call its number.
-
-    Remembered, for the same keys come back in every span.
-    """
-    if not key.startswith(_NUMBERED):
-        return None
-    path = key.split(".")
-    if len(path) < 4 or not path[2].isdecimal() or len(path[2]) > 9:
-        return None
-    which = (key.startswith(_REPLIES), int(path[2]))
-    at = 4 if path[3] == "message" and len(path) > 4 else 3
-    name, last = path[at], path[-1]
-    if name == "tool_calls" and len(path) > at + 2:
-        return which, name, path[at + 1], last
-    if name == "contents":
-        return (which, name, None, last) if last == "text" else None
-    return (which, name, None, last) if len(path) == at + 1 else None
+        return inner if isinstance(inner, list) else [parsed]
+    return parsed if isinstance(parsed, list) else []
 
 
 reader = Otel()

@@ -21,6 +21,8 @@ from .sniffing import first_object_keys
 
 RECORD = "a list of ReAct steps"
 
+_NONE: list[Any] = []
+_QUESTION = ("question", "claim", "task", "query")
 _THOUGHT = ("thought", "thoughts", "reasoning")
 _RESULT = ("observation", "result", "tool_output", "output")
 _IDS = (*TASK, "fever_id", "question_idx", "idx", "id", "_id")
@@ -47,12 +49,12 @@ class ReactSteps:
                 continue
             item, value = pair
             steps = value.get("steps") if isinstance(value, dict) else None
-            if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+            messages = _messages(steps)
+            if messages is None:
                 yield item.skip(source, f"is not {RECORD}: steps is no list of objects")
                 continue
-            question = first_of(value, ("question", "claim", "task", "query"))
+            question = first_of(value, _QUESTION)
             question = question if isinstance(question, str) else None
-            messages = [message for step in steps for message in _messages(step)]
             episode = episode_of(
                 messages,
                 value,
@@ -63,10 +65,29 @@ class ReactSteps:
             yield item.line, episode
 
 
-def _messages(step: dict[str, Any]) -> Iterator[Message]:
-    thought = step["thought"] if "thought" in step else first_of(step, _THOUGHT)
-    thought = thought if isinstance(thought, str) else None
-    action = step.get("action")
+def _messages(steps: Any) -> list[Message] | None:
+    """Return the messages that ``steps`` stand for; None where it is no list of objects."""
+    if not isinstance(steps, list):
+        return None
+    messages: list[Message] = []
+    for step in steps:
+        if not isinstance(step, dict):
+            return None
+        thought = step["thought"] if "thought" in step else first_of(step, _THOUGHT)
+        thought = thought if isinstance(thought, str) else None
+        call = _call(step.get("action"), step)
+        if call is None:
+            messages.append(Message("assistant", thought, _NONE, _NONE))
+            continue
+        messages.append(Message("assistant", thought, [call], _NONE))
+        given = step["observation"] if "observation" in step else first_of(step, _RESULT)
+        result = given if isinstance(given, str) else text_of(given)
+        if result is not None:
+            messages.append(Message("tool", None, _NONE, [ToolResult(None, None, result)]))
+    return messages
+
+
+def _call(action: Any, step: dict[str, Any]) -> ToolCall | None:
     if isinstance(action, str) and (written := action.strip()):
         call = written_action(written)
     elif isinstance(action, dict):
@@ -77,15 +98,10 @@ def _messages(step: dict[str, Any]) -> Iterator[Message]:
             first_of(action, ("arguments", "args", "input", "action_input")),
         )
     else:
-        yield Message("assistant", thought, [], [])
-        return
+        return None
     if call.arguments is None and step.get("action_input") is not None:
-        call = replace(call, arguments=step["action_input"])
-    yield Message("assistant", thought, [call], [])
-    given = step["observation"] if "observation" in step else first_of(step, _RESULT)
-    result = given if isinstance(given, str) else text_of(given)
-    if result is not None:
-        yield Message("tool", None, [], [ToolResult(None, None, result)])
+        return replace(call, arguments=step["action_input"])
+    return call
 
 
 reader = ReactSteps()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+_ARRAY = re.compile(rb"\s*\[")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}:,]', re.DOTALL)
 
 
@@ -40,6 +41,6 @@ def first_object_keys(head: bytes) -> frozenset[str]:
     return frozenset(keys)
 
 
-def is_array(head: bytes) -> bool:
-    """Whether ``head`` begins with a JSON array."""
-    return head.lstrip().startswith(b"[")
+def is_array(text: bytes | memoryview) -> bool:
+    """Whether ``text`` begins with a JSON array."""
+    return _ARRAY.match(text) is not None

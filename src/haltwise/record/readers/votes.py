@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..conversation import digest, name_of
+from ..conversation import digest, first_of, name_of
 from ..episode import Outcome, RepairEpisode, RepairStep
 from ..skip import Skip
 from ..source import Source
@@ -94,18 +94,19 @@ def _episode(value: Any, item: Item) -> RepairEpisode | str:
         return f"is not {RECORD}: {len(flips)} entries in swapped for {len(votes)} votes"
     accepts = given = 0
     for vote, flip in zip(votes, flips, strict=True):
+        if vote is None:
+            continue
         accepted = _accepted(vote)
         if accepted is None:
-            if vote is None:
-                continue
             return f"is not {RECORD}: the vote {str(vote)[:40]!r} neither accepts nor rejects"
         given += 1
         accepts += accepted is not (flip is True)
-    truth = next((value[key] for key in _TRUTH if value.get(key) is not None), None)
+    truth = first_of(value, _TRUTH)
     valid = None if truth is None else _accepted(truth)
     if truth is not None and valid is None:
         return f"is not {RECORD}: the label {str(truth)[:40]!r} is neither valid nor invalid"
-    name = name_of(value.get("task_id", value.get("id"))) or digest(item.data)
+    run = digest(item.data)
+    name = name_of(value.get("task_id", value.get("id"))) or run
     claim = value.get("claim", value.get("question"))
     text = claim if isinstance(claim, str) else None
     return RepairEpisode(
@@ -113,7 +114,7 @@ def _episode(value: Any, item: Item) -> RepairEpisode | str:
         cluster_id=name,
         question_id=name,
         question=text,
-        run=digest(item.data),
+        run=run,
         outcome=Outcome(success=valid),
         steps=[RepairStep(0, None, accepts if given else None, given, valid)],
     )
@@ -130,21 +131,23 @@ def _listed(value: dict[str, Any]) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _word(value: str | int | float | bool) -> str:
-    return str(value).strip().lower()
+def _word(value: str | float) -> str:
+    return value.strip().lower() if isinstance(value, str) else f"{value:g}"
 
 
 def _said(value: Any) -> str:
     return _word(value) if isinstance(value, (str, int, float)) else ""
 
 
+_ACCEPTED = {**dict.fromkeys(_ACCEPT, True), **dict.fromkeys(_REJECT, False)}
+
+
 def _accepted(value: Any) -> bool | None:
-    word = _said(value)
-    return True if word in _ACCEPT else False if word in _REJECT else None
+    return _ACCEPTED.get(_said(value))
 
 
 def _undecided(value: dict[str, Any]) -> bool:
-    return any(key in value and _said(value[key]) in _UNDECIDED for key in _TRUTH)
+    return _said(first_of(value, _TRUTH)) in _UNDECIDED
 
 
 reader = Votes()

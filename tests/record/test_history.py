@@ -1,0 +1,45 @@
+"""A history read once is what it would be if every span's were read by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haltwise.record.chat import read_messages
+from haltwise.record.history import History
+
+message = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant"]), "content": st.sampled_from("abc")}
+)
+histories = st.lists(st.lists(message, max_size=5), max_size=5)
+
+
+def spelled(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return messages as OpenInference spells them out, and a reply."""
+    attributes: dict[str, Any] = {"llm.model_name": "m"}
+    for number, one in enumerate(messages):
+        for key, value in one.items():
+            attributes[f"llm.input_messages.{number}.message.{key}"] = value
+    attributes["llm.output_messages.0.message.role"] = "assistant"
+    attributes["llm.output_messages.0.message.content"] = str(len(messages))
+    return attributes
+
+
+@given(histories)
+def test_lists_of_messages(sent: list[list[dict[str, Any]]]) -> None:
+    """Whatever came before, a list of messages is read as it stands."""
+    history = History()
+    for messages in sent:
+        assert history.read(messages) == read_messages(messages)
+
+
+@given(histories)
+def test_numbered_attributes(sent: list[list[dict[str, Any]]]) -> None:
+    """Histories that grow, shrink and change are spelled out as they stand in each span."""
+    history = History()
+    for messages in sent:
+        given, replied = history.spelled(spelled(messages))
+        assert given == messages
+        assert replied == [{"role": "assistant", "content": str(len(messages))}]
