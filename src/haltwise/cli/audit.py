@@ -107,12 +107,16 @@ def command(
     from ..audit.result import audit
     from .output import print_json, print_skips
     from .recorded import Recorded
+    from .terminal import busy
 
     if not gathered.tally.episodes:
         raise InputError(_nothing(paths, where, gathered))
     if verdict is not None and not gathered.tally.judged:
         _check_source(verdict, Recorded(paths, where, format_=format_))
-    done = audit(gathered.tally, k=k, budget=budget, level=level, replicates=replicates, seed=seed)
+    with busy("computing the numbers"):
+        done = audit(
+            gathered.tally, k=k, budget=budget, level=level, replicates=replicates, seed=seed
+        )
     if as_json:
         print_json(document(done, gathered.skipped))
     else:

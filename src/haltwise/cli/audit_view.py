@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from ..audit.findings import findings
 from ..audit.findings.late_useful_results import SAFE
@@ -19,10 +18,7 @@ from ..audit.scope import NONE
 from ..core.policies import Deadline, UselessStreak
 from ..record.episode import MEAN6
 from ..stats.estimate import Estimate
-from .terminal import console
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from .terminal import Table, console
 
 
 def show(audit: Audit, paths: Sequence[str]) -> None:
@@ -44,32 +40,17 @@ def show(audit: Audit, paths: Sequence[str]) -> None:
         screen.print(Text("No finding: nothing here asks for a remedy.", style="green"))
     for numbers in (_behaviour(audit), _regimes(audit), _rules(audit)):
         screen.print()
-        screen.print(numbers)
+        numbers.print(screen)
     screen.print()
     where = shlex.join(paths)
+    if not audit.useless_rate.defined:
+        remedy = f"No result was judged. Judge them now: haltwise audit {where} --signal lexical"
+        screen.print(Text(remedy, style="bold"), soft_wrap=True)
     every = f"Every number, with its interval and method: haltwise audit {where} --json"
     screen.print(Text(every, style="dim"), soft_wrap=True)
     rule = _worth_trying(audit)
     if rule:
         screen.print(Text(f'Next: haltwise replay {where} --policy "{rule}"'), soft_wrap=True)
-
-
-def table(title: str, *columns: str) -> Table:
-    """Return an empty table: the first column is left-aligned, the others are right-aligned."""
-    from rich.table import Table
-
-    made = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-        header_style="dim",
-    )
-    for position, column in enumerate(columns):
-        made.add_column(column, justify="right" if position else "left", overflow="fold")
-    return made
 
 
 def number(value: float) -> str:
@@ -106,7 +87,7 @@ def _headline(audit: Audit) -> str:
 
 def _behaviour(audit: Audit) -> Table:
     level = f"{audit.contrast.estimate.level:.0%} interval"
-    shown = table("What the agents do", "", "value", level)
+    shown = Table("What the agents do", "", "value", level)
     k, wasted = audit.k, next((row.estimate for row in audit.waste if row.k == audit.k), None)
     rows: list[tuple[str, Estimate | None, Callable[[float], str]]] = [
         ("results called useless", audit.useless_rate, percent),
@@ -127,7 +108,7 @@ def _behaviour(audit: Audit) -> Table:
 def _regimes(audit: Audit) -> Table:
     level = f"{audit.contrast.estimate.level:.0%} interval"
     answer = f"answer after {audit.k} useless"
-    shown = table("How it ends", "", "success", level, answer)
+    shown = Table("How it ends", "", "success", level, answer)
     alone = list(audit.success) == [NONE]
     for name, success in audit.success.items():
         answered = after_run_cell(audit, "all" if alone else name)
@@ -136,7 +117,7 @@ def _regimes(audit: Audit) -> Table:
 
 
 def _rules(audit: Audit) -> Table:
-    shown = table("What a rule would have saved", "", "calls saved", "right answers at risk")
+    shown = Table("What a rule would have saved", "", "calls saved", "right answers at risk")
     for row in audit.counterfactual:
         if row.calls_saved is None or row.answers_at_risk is None:
             continue

@@ -8,8 +8,9 @@ import click
 
 from .number import Number
 from .options import json_option, level_option, seed_option
-from .output import note, print_json, print_skips, print_table, refuse_overwriting, shown
+from .output import note, print_json, print_skips, refuse_overwriting, shown
 from .recorded import Recorded, where_option
+from .terminal import busy, print_table, say
 
 if TYPE_CHECKING:
     from ..calibrate.repair import RepairCalibration
@@ -89,15 +90,16 @@ def command(
     table = RepairTable.from_episodes(recorded.repair())
     if len(table) == 0:
         raise recorded.nothing("verify-repair loop")
-    calibration = calibrate_repair(
-        table,
-        labelled_max=labelled_max,
-        eta=eta,
-        policy=policy,
-        method=method,
-        level=level,
-        seed=seed,
-    )
+    with busy("fitting votes and repairs"):
+        calibration = calibrate_repair(
+            table,
+            labelled_max=labelled_max,
+            eta=eta,
+            policy=policy,
+            method=method,
+            level=level,
+            seed=seed,
+        )
     if output is not None:
         write_policy_file(output, calibration.policy_file())
     if as_json:
@@ -133,5 +135,5 @@ def _print(calibration: RepairCalibration) -> None:
         verdict = f"identified. Another fit that the data allow would reverse {flips}."
     else:
         verdict = f"NOT identified. Another fit that the data allow would reverse {flips}."
-    click.echo(f"\nSign of the gain of a repair: {verdict}")
-    click.echo(f"Rule: {calibration.choice.policy}\nWhy: {calibration.choice.why}")
+    say(f"\nSign of the gain of a repair: {verdict}")
+    say(f"Rule: {calibration.choice.policy}\nWhy: {calibration.choice.why}")

@@ -8,8 +8,9 @@ import click
 
 from .number import Number
 from .options import json_option, level_option, replicates_option, seed_option
-from .output import note, print_json, print_skips, print_table, refuse_overwriting, shown
+from .output import note, print_json, print_skips, refuse_overwriting, shown
 from .recorded import Recorded, signal_option, where_option
+from .terminal import busy, print_table, say
 
 if TYPE_CHECKING:
     from ..calibrate.recovery import RecoveryFit
@@ -80,15 +81,16 @@ def command(
     episodes = list(recorded.search())
     if not episodes:
         raise recorded.nothing("search loop")
-    fit = estimate_recovery(
-        episodes,
-        table,
-        budget=budget,
-        price=price,
-        level=level,
-        replicates=replicates,
-        seed=seed,
-    )
+    with busy("fitting the recovery of sources"):
+        fit = estimate_recovery(
+            episodes,
+            table,
+            budget=budget,
+            price=price,
+            level=level,
+            replicates=replicates,
+            seed=seed,
+        )
     content = PolicyFile("search", "recovery", {"recovery": fit.model}, fit.evidence())
     write_policy_file(output, content)
     if as_json:
@@ -123,7 +125,7 @@ def _print(fit: RecoveryFit) -> None:
             for left in range(budget - 1, 0, -1)
         ],
     )
-    click.echo(
+    say(
         f"\nAnswer now: {shown(fit.answer_now[0])} with nothing useful so far, "
         f"{shown(fit.answer_now[1])} after a useful result"
     )

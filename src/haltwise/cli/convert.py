@@ -8,7 +8,8 @@ import click
 
 from .options import json_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
-from .output import note, print_json, print_skips, refuse_overwriting
+from .output import print_json, print_skips, refuse_overwriting
+from .terminal import counter
 
 
 @click.command()
@@ -48,12 +49,16 @@ def command(
 
     refuse_overwriting(output, paths)
 
-    def told(shard: Shard) -> None:
-        place = "" if shard.end is None else f" (bytes {shard.start} to {shard.end})"
-        note(f"read {shard.path}{place}")
-
     outcomes = read_outcomes(outcomes_path)
-    done = convert(paths, output, format_, workers=workers, outcomes=outcomes, progress=told)
+    parts = 0
+    with counter("parts read") as count:
+
+        def told(shard: Shard) -> None:
+            nonlocal parts
+            parts += 1
+            count(parts)
+
+        done = convert(paths, output, format_, workers=workers, outcomes=outcomes, progress=told)
     note_unused(outcomes_path, outcomes)
     if as_json:
         print_json(

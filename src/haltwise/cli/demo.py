@@ -84,13 +84,13 @@ def _show(audits: dict[str, Audit], files: dict[str, Path]) -> None:
     from rich.text import Text
 
     from ..audit.findings import findings
-    from .audit_view import after_run_cell, number, show, table
-    from .terminal import console
+    from .audit_view import after_run_cell, number, show
+    from .terminal import Table, console
 
     screen = console()
     screen.print(Text(INTRODUCTION.format(questions=QUESTIONS)))
     screen.print()
-    overview = table("", "agent", "contrast", "hazard slope", "answer after 5 useless", "findings")
+    overview = Table("", "agent", "contrast", "hazard slope", "answer after 5 useless", "findings")
     for name, done in audits.items():
         cells: list[Any] = [
             name,
@@ -100,12 +100,13 @@ def _show(audits: dict[str, Audit], files: dict[str, Path]) -> None:
             ", ".join(finding.id for finding in findings(done)),
         ]
         overview.add_row(*cells)
-    screen.print(overview)
+    overview.print(screen)
     screen.print()
     screen.print(Text(EXPLANATION))
     screen.print()
     first = next(iter(audits))
-    screen.rule(Text(f"haltwise audit {files[first].name}"), characters="-")
+    screen.rule(characters="-")
+    screen.print(Text(f"haltwise audit {files[first].name}", style="bold"))
     show(audits[first], [str(files[first])])
     screen.rule(characters="-")
 

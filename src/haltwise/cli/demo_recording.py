@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .output import print_table
+from .terminal import print_table, say
 
 
 def show_recording(path: Path) -> None:
@@ -17,7 +17,7 @@ def show_recording(path: Path) -> None:
 
     recording = read_recording(path)
     header, episodes = recording.header, recording.episodes
-    click.echo(
+    say(
         f"\nA real model, recorded {header.get('date') or 'at an unknown date'}: "
         f"{header['model']} ({header['weights']}), {len(episodes)} episodes.\n"
     )
@@ -33,7 +33,7 @@ def show_recording(path: Path) -> None:
     print_table("As recorded", ["regime", "episodes", "right", "calls"], rows)
     withheld = quality(episodes, JUDGE).withheld
     if withheld:
-        click.echo(f"A model this small cannot show everything: {withheld}.")
+        say(f"A model this small cannot show everything: {withheld}.")
     replayed, missing = replay_rules(episodes)
     print_table(
         "What rules would have done (replayed, no new call)",
@@ -41,6 +41,6 @@ def show_recording(path: Path) -> None:
         [(row.policy, f"{row.success:.3f}", f"{row.calls:.2f}") for row in replayed],
     )
     if missing:
-        click.echo(f"no recovery rule: {missing}")
+        say(f"no recovery rule: {missing}")
     click.echo("Live, on your machine: haltwise study search --arm unaided --arm enforced_rule \\")
     click.echo("  --regime clean --regime persistent --limit 2 --untuned --out live")

@@ -242,28 +242,24 @@ def _document(groups: list[Group], live: list[Live]) -> dict[str, Any]:
 
 
 def _show(groups: list[Group], live: list[Live]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    from .terminal import console
+    from .terminal import Table, console
 
     screen = console()
     screen.print(Text(f"haltwise {__version__}, Python {sys.version.split()[0]}", style="bold"))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("", "what for", "missing", "type"):
-        table.add_column(name, overflow="fold")
+    table = Table("", "", "what for", "missing", "type", numbers=False)
     for group in groups:
         state = Text("ready", style="green")
         if group.missing:
             state = Text(", ".join(group.missing), style="yellow" if group.extra else "red")
         table.add_row(group.extra or "required", group.purpose, state, group.install)
-    screen.print(table)
+    table.print(screen)
     screen.print()
-    screen.print(Text("For studies on a live model", style="bold"))
-    needs = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("", "what for", "state", "found, or type"):
-        needs.add_column(name, overflow="fold")
+    needs = Table(
+        "For studies on a live model", "", "what for", "state", "found, or type", numbers=False
+    )
     for need in live:
         state = Text("missing", style="yellow") if need.remedy else Text("ready", style="green")
-        needs.add_row(need.name, need.purpose, state, need.remedy or need.found)
-    screen.print(needs)
+        needs.add_row(need.name, need.purpose, state, need.remedy or need.found or "")
+    needs.print(screen)

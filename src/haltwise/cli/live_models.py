@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -10,6 +12,7 @@ import click
 from ..core.errors import InputError
 from .options import json_option
 from .output import note, print_json
+from .terminal import busy, counter
 
 OPTIONS = (
     click.option(
@@ -54,13 +57,22 @@ def running(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+@contextmanager
+def told_progress() -> Iterator[Callable[[str], None]]:
+    """Yield what takes a study's lines of progress: a status on a terminal, else notes."""
+    with busy("running the study") as replace:
+        yield replace if sys.stderr.isatty() else note
+
+
 def fetch_weights_with_notes() -> None:
     """Say what is downloaded before it is, and show how far it is."""
     from ..judges.weights import QWEN, fetch_weights, find_weights
 
     if find_weights() is None:
         note(f"downloading {QWEN.name}: {QWEN.size / 1e9:.1f} GB, and as much disk")
-        fetch_weights(progress=lambda source, done, total: note(f"{source}: {done / total:.0%}"))
+        megabyte = 1_000_000
+        with counter("megabytes", QWEN.size // megabyte) as count:
+            fetch_weights(progress=lambda source, done, total: count(done // megabyte))
 
 
 def model_arguments(texts: tuple[str, ...]) -> dict[str, object]:

@@ -50,23 +50,6 @@ def shown(estimate: Estimate, digits: int = 3, *, interval: bool = True) -> str:
     return f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table: the first column is left-aligned, the others are right-aligned."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for position, column in enumerate(columns):
-        table.add_column(column, justify="right" if position else "left", no_wrap=position > 0)
-    for row in rows:
-        table.add_row(*[Text(cell) for cell in row])
-    console = Console(highlight=False, soft_wrap=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=200)
-    console.print(table)
-
-
 def reasons(skips: Sequence[Skip], most: int = 3) -> str:
     """Return why nothing was usable, as the end of a sentence: the first skips, then how many more.
 

@@ -16,7 +16,11 @@ from ..record.read import read, value_of
 from ..record.skip import Skip
 from .output import reasons
 from .signal import signal_named, signal_option
+from .terminal import counter
 from .where import filters, where_option
+
+STRIDE = 256
+"""Records after which the reader of a terminal hears how many there were."""
 
 __all__ = ["Recorded", "signal_option", "where_option"]
 
@@ -51,11 +55,14 @@ class Recorded:
 
     def __iter__(self) -> Iterator[AnyEpisode]:
         """Yield the episodes that pass the filters."""
-        for item in read(self.paths, self.format):
-            if isinstance(item, Skip):
-                self.skips.append(item)
-            elif all(value_of(item, key) == value for key, value in self.filters.items()):
-                yield item if self.outcomes is None else self.outcomes.over(item)
+        with counter("records read") as count:
+            for number, item in enumerate(read(self.paths, self.format), start=1):
+                if number % STRIDE == 0:
+                    count(number)
+                if isinstance(item, Skip):
+                    self.skips.append(item)
+                elif all(value_of(item, key) == value for key, value in self.filters.items()):
+                    yield item if self.outcomes is None else self.outcomes.over(item)
 
     def kind(self) -> str:
         """Return the kind of the loops, for rules that fit either.

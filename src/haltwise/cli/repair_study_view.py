@@ -11,7 +11,8 @@ from ..core.errors import InputError
 from ..study.repair.analysis import REPORTED, RepairStudy, analyse
 from ..study.repair.plan import Plan
 from ..study.repair.study_folder import StudyFolder
-from .output import note, print_json, print_table, shown
+from .output import note, print_json, shown
+from .terminal import busy, print_table
 
 
 def analyse_and_show(folder: Path, replicates: int, as_json: bool) -> None:
@@ -30,7 +31,8 @@ def analyse_and_show(folder: Path, replicates: int, as_json: bool) -> None:
             "--record full --out DIR ..."
         )
     problems = len({episode.cluster_id for episode in full})
-    found = analyse(full, folds=min(5, max(2, problems // 4)), replicates=replicates)
+    with busy("analysing the study"):
+        found = analyse(full, folds=min(5, max(2, problems // 4)), replicates=replicates)
     gated: dict[str, list[bool]] = {}
     for episode in episodes:
         if not episode.outcome.censored:

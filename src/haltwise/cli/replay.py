@@ -11,8 +11,9 @@ from ..core.errors import InputError
 from .number import Number
 from .options import json_option, level_option, replicates_option, seed_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
-from .output import note, print_json, print_skips, print_table, shown
+from .output import note, print_json, print_skips, shown
 from .recorded import Recorded, signal_option, where_option
+from .terminal import busy, print_table
 
 if TYPE_CHECKING:
     from ..core.policy import Policy
@@ -83,16 +84,17 @@ def command(
             raise InputError(_wrong_kind(rules, replayed.kind))
         raise recorded.nothing(f"{replayed.kind} loop")
     note_unused(outcomes_path, outcomes)
-    summary = summarise(
-        replayed.kind,
-        policies,
-        replayed.outcomes,
-        replayed.clusters,
-        price=price,
-        level=level,
-        replicates=replicates,
-        seed=seed,
-    )
+    with busy("comparing the rules"):
+        summary = summarise(
+            replayed.kind,
+            policies,
+            replayed.outcomes,
+            replayed.clusters,
+            price=price,
+            level=level,
+            replicates=replicates,
+            seed=seed,
+        )
     if as_json:
         skipped = [skip.to_json() for skip in recorded.skips]
         print_json({**summary.to_json(), "skipped": skipped})

@@ -12,7 +12,8 @@ from ..core.noise import NoiseModel
 from ..core.observation import MOST_VOTES
 from .number import Number
 from .options import json_option
-from .output import note, print_json, print_table
+from .output import note, print_json
+from .terminal import busy, console, print_table, say
 
 if TYPE_CHECKING:
     from ..replay.exact import Evaluation
@@ -171,10 +172,11 @@ def command(
         if rule.kind == "search":
             raise ParameterError(f"--policy: {rule} is for search loops; name a repair rule")
     sizes: dict[str, Any] = {"votes": votes, "rounds": rounds, "tau": tau}
-    found = evaluate_all(rules, noise, **sizes)
-    best, best_recall = optimum(noise, **sizes), optimum_recall(noise, **sizes)
-    plan = plan_labels(noise, **sizes, eta=eta) if with_plan else None
-    signs = sign_map(noise, **sizes, plans=calibration) if with_map else None
+    with busy("following all votes"):
+        found = evaluate_all(rules, noise, **sizes)
+        best, best_recall = optimum(noise, **sizes), optimum_recall(noise, **sizes)
+        plan = plan_labels(noise, **sizes, eta=eta) if with_plan else None
+        signs = sign_map(noise, **sizes, plans=calibration) if with_map else None
     if noise.discrimination < 0:
         note(
             f"rho0 + rho1 = {rho0 + rho1:g} is above 1 (J = {noise.discrimination:.2f}): votes "
@@ -266,15 +268,17 @@ class _Report:
         self._show_policies()
         self._show_picture()
         recall = self.best_recall
-        click.echo(
+        say(
             f"\nBest possible: {self.best.objective:.3f} delivering the newest plan"
             f"{self._priced()}; {recall.objective:.3f}"
             f"{' or more' if recall.kind != 'value' else ''} delivering any plan."
         )
         least = f"b* = {_short(self.thresholds[0])}"
         ahead = " ".join(_short(limit) for limit in self.ahead)
-        click.echo(f"Repair pays below a belief of {least}; looking ahead, with 1, 2, ... repairs")
-        click.echo(f"left, below {ahead or 'none'}.")
+        say(
+            f"Repair pays below a belief of {least}; looking ahead, with 1, 2, ... repairs left, "
+            f"below {ahead or 'none'}."
+        )
         if self.plan is not None:
             self._show_plan(self.plan)
         if self.signs is not None:
@@ -319,23 +323,27 @@ class _Report:
         ]
         worst = apart.index(max(apart))
         each = self.found[worst]
-        click.echo(f"\n{self.names[worst]}, round by round")
-        click.echo("round  really valid              reported: accepted by most votes")
+        screen = console()
+        length = max(4, min(20, (screen.width - 20) // 2))  # of a bar; the rest is numbers
+        valid_title = "really valid"[: length + 6].ljust(length + 6)
+        reported = "reported: accepted by most votes" if length == 20 else "reported"
+        click.echo(f"\n{self.names[worst]}, round by round\nround  {valid_title} {reported}")
         for k, (valid, accepted) in enumerate(
             zip(each.validity_by_round, each.acceptance_by_round, strict=True)
         ):
-            click.echo(f"{k:>5}  {_short(valid)} {_bar(valid)} {_short(accepted)} {_bar(accepted)}")
+            bars = [f"{_short(share)} {_bar(share, length)}" for share in (valid, accepted)]
+            click.echo(f"{k:>5}  {' '.join(bars)}")
 
     def _show_plan(self, plan: Plan) -> None:
         if plan.labelled is None:
-            click.echo(f"\nSign of the gain: {plan.note}.")
+            say(f"\nSign of the gain: {plan.note}.")
         else:
-            click.echo(
+            say(
                 f"\nLabelled transitions for a sign of the gain that is wrong at most "
                 f"{plan.eta:g} of the time: {plan.labelled}."
             )
         shown = ", ".join(f"{n}: {_short(p)}" for n, p in plan.p_flip.items())
-        click.echo(f"P(wrong sign) by number of labels: {shown}.")
+        say(f"P(wrong sign) by number of labels: {shown}.")
 
     def _show_map(self, signs: SignMap) -> None:
         edges = zip(signs.margin, signs.margin[1:], strict=False)
@@ -353,6 +361,6 @@ def _short(number: float) -> str:
     return f"{number:.3f}"
 
 
-def _bar(share: float) -> str:
-    filled = round(20 * share)
-    return "█" * filled + "·" * (20 - filled)
+def _bar(share: float, length: int) -> str:
+    filled = round(length * share)
+    return "█" * filled + "·" * (length - filled)

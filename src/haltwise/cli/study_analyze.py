@@ -10,7 +10,8 @@ import click
 
 from ..core.errors import InputError
 from .options import json_option, replicates_option
-from .output import note, print_json, print_table, shown
+from .output import note, print_json, shown
+from .terminal import busy, print_table
 
 if TYPE_CHECKING:
     from ..study.search.analyze import StudyAnalysis
@@ -38,7 +39,8 @@ def command(folder: Path, published: Path | None, replicates: int, as_json: bool
     from ..study.search.study_folder import StudyFolder
 
     values = _published(published) if published else {}
-    found = analyze(StudyFolder(folder), replicates=replicates)
+    with busy("analysing the study"):
+        found = analyze(StudyFolder(folder), replicates=replicates)
     if as_json:
         document = found.to_json()
         if values:

@@ -9,10 +9,16 @@ from pathlib import Path
 import click
 
 from ..core.errors import InputError
-from .live_models import fetch_weights_with_notes, model_arguments, print_prompts, running
+from .live_models import (
+    fetch_weights_with_notes,
+    model_arguments,
+    print_prompts,
+    running,
+    told_progress,
+)
 from .number import Number
 from .options import seed_option
-from .output import note, print_json
+from .output import print_json
 
 
 @click.command()
@@ -218,16 +224,17 @@ def _run(
 
     if plan.model == "haltwise/embedded":
         fetch_weights_with_notes()
-    folder = run_study(
-        plan,
-        out,
-        connections=connections,
-        processes=processes,
-        engine=engine,
-        model_args=model_args,
-        command="haltwise " + shlex.join(sys.argv[1:]),
-        tell=note,
-    )
+    with told_progress() as tell:
+        folder = run_study(
+            plan,
+            out,
+            connections=connections,
+            processes=processes,
+            engine=engine,
+            model_args=model_args,
+            command="haltwise " + shlex.join(sys.argv[1:]),
+            tell=tell,
+        )
     document = {
         "schema": "haltwise.search-study-run/1",
         "folder": str(out),

@@ -8,6 +8,7 @@ import click
 
 from .options import json_option
 from .output import note, print_json
+from .terminal import busy
 
 
 @click.command()
@@ -21,7 +22,8 @@ def command(folder: Path, output: Path | None, as_json: bool) -> None:
     from ..study.search.study_folder import StudyFolder
     from ..study.search.tune import tune
 
-    tuning = tune(StudyFolder(folder))
+    with busy("tuning"):
+        tuning = tune(StudyFolder(folder))
     if output is not None:
         output.write_text(tuning.to_toml(), "utf-8")
         note(f"written: {output}")
