@@ -27,6 +27,7 @@ PURPOSES: dict[str, str] = {
     "study": "experiments on live models, on Inspect AI",
     "hub": "data sets from the hub for studies",
     "remote": "traces behind URLs and in zstd files",
+    "report": "haltwise report and --html, charts as PNG and SVG",
     "docs": "the docs site, with make docs",
     "dev": "the test suite and the checks",
     "bench": "benchmarks against other libraries",
