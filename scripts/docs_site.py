@@ -34,6 +34,7 @@ API = {
     "haltwise.simulated": "Agents and loops with known parameters",
     "haltwise.judges": "Models that give verdicts and votes",
     "haltwise.adapters": "Inside agent frameworks",
+    "haltwise.report": "Pages and charts",
     "haltwise.testing": "The kit that extensions are checked with",
 }
 """Packages whose names people may use, with what they hold; each becomes a page ``api/NAME.md``."""
@@ -75,6 +76,21 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
+def _filled(nav: list[Any], docs: Path) -> list[Any]:
+    """Return the navigation with each ``folder/*.md`` as the list of the pages in that folder."""
+    filled = []
+    for entry in nav:
+        ((title, target),) = entry.items()
+        if isinstance(target, list):
+            target = _filled(target, docs)
+        elif target == "api/*.md":
+            target = [{package: f"api/{package}.md"} for package in API]
+        elif target.endswith("/*.md"):
+            target = [str(page.relative_to(docs)) for page in sorted(docs.glob(target))]
+        filled.append({title: target})
+    return filled
+
+
 # Formulas, written as GitHub reads them (```math blocks, $`inline`$), become MathML.
 
 
@@ -100,7 +116,8 @@ class Formulas(Extension):
 
 
 def on_config(config: Any) -> Any:
-    """Let the pages hold formulas."""
+    """Let the pages hold formulas, and the navigation ``folder/*.md``."""
+    config["nav"] = _filled(config["nav"], Path(config["docs_dir"]))
     config["markdown_extensions"].append(Formulas())
     fences = config["mdx_configs"].setdefault("pymdownx.superfences", {})
     fences["custom_fences"] = [{"name": "math", "class": "math", "format": block}]

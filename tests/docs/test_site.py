@@ -32,7 +32,7 @@ def site() -> ModuleType:
 
 def test_every_package_that_people_use_has_an_api_page(site: ModuleType) -> None:
     """A new folder gets a page, or is named here as one that people do not import from."""
-    inside = {"cli", "core", "gateway", "report", "study"}
+    inside = {"cli", "core", "gateway", "study"}
     folders = {path.parent.name for path in (ROOT / "src/haltwise").glob("*/__init__.py")}
     assert {name.removeprefix("haltwise.") for name in site.API} - {"haltwise"} == folders - inside
 
@@ -80,3 +80,15 @@ def test_links_are_no_requests(site: ModuleType) -> None:
     """What a reader may click, and what lies beside the page, is left alone."""
     text = '<a href="https://example.org">x</a><img src="a.svg"><link rel="canonical" href="//x">'
     assert list(site.loaded_from_elsewhere(text, ".html")) == []
+
+
+def test_the_navigation_lists_a_folder(site: ModuleType, tmp_path: Path) -> None:
+    """``folder/*.md`` becomes its pages in order, at any depth; other entries stay."""
+    (tmp_path / "adapters").mkdir()
+    for name in ("b.md", "a.md"):
+        (tmp_path / "adapters" / name).touch()
+    nav = [{"Home": "index.md"}, {"Use": [{"In": "adapters/*.md"}]}, {"API": "api/*.md"}]
+    home, use, api = site._filled(nav, tmp_path)
+    assert home == {"Home": "index.md"}
+    assert use == {"Use": [{"In": ["adapters/a.md", "adapters/b.md"]}]}
+    assert [next(iter(page)) for page in api["API"]] == list(site.API)
