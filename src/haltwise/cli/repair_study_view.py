@@ -11,12 +11,19 @@ from ..core.errors import InputError
 from ..study.repair.analysis import REPORTED, RepairStudy, analyse
 from ..study.repair.plan import Plan
 from ..study.repair.study_folder import StudyFolder
+from ..study.repair.views import of_view
 from .output import note, print_json, shown
 from .terminal import busy, print_table
 
 
-def analyse_and_show(folder: Path, replicates: int, as_json: bool) -> None:
+def analyse_and_show(folder: Path, verifier: str | None, replicates: int, as_json: bool) -> None:
     """Analyse the ungated record of a study and print what it says.
+
+    Args:
+        folder: the study.
+        verifier: the verifier whose votes count, where several voted; None: all of them.
+        replicates: bootstrap resamples.
+        as_json: whether to print one JSON document.
 
     Raises:
         InputError: the study has no ungated record, or too few problems.
@@ -30,6 +37,8 @@ def analyse_and_show(folder: Path, replicates: int, as_json: bool) -> None:
             f"{folder} has no loop whose every round was run; type: haltwise study repair "
             "--record full --out DIR ..."
         )
+    if verifier is not None:
+        full = of_view(full, verifier)
     problems = len({episode.cluster_id for episode in full})
     with busy("analysing the study"):
         found = analyse(full, folds=min(5, max(2, problems // 4)), replicates=replicates)
@@ -82,6 +91,15 @@ def _show(found: RepairStudy, plan: Plan) -> None:
     )
     sign = "identified" if found.identified else "not identified"
     click.echo(f"sign of the gain: {sign} (P_flip {found.estimated.sign.p_flip:.3f})")
+    if found.vote_rates:
+        print_table(
+            "Share of votes that accept",
+            ["plans", "sampled votes", "exact"],
+            [
+                (kind, shown(rates.sampled), shown(rates.exact))
+                for kind, rates in found.vote_rates.items()
+            ],
+        )
     other = found.otherwise
     click.echo(f"vrr guarded in {other.guarded} of {other.folds} folds")
     print_table(

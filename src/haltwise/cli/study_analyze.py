@@ -24,17 +24,25 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Published values (published_values.json) to show beside.",
 )
+@click.option(
+    "--verifier",
+    help="Of a verify-repair study in which several verifiers voted: count the votes of this one.",
+)
 @replicates_option
 @json_option
-def command(folder: Path, published: Path | None, replicates: int, as_json: bool) -> None:
+def command(
+    folder: Path, published: Path | None, verifier: str | None, replicates: int, as_json: bool
+) -> None:
     """Analyse the study in FOLDER: of a search study success, contrast, judges and comparisons; of
     a verify-repair study validity against acceptance, noise and every rule, cross-fitted.
     """
     if study_kind(folder) == "repair":
         from .repair_study_view import analyse_and_show
 
-        analyse_and_show(folder, replicates, as_json)
+        analyse_and_show(folder, verifier, replicates, as_json)
         return
+    if verifier is not None:
+        raise InputError(f"--verifier is for verify-repair studies; {folder} is a search study")
     from ..study.search.analyze import analyze
     from ..study.search.study_folder import StudyFolder
 

@@ -50,11 +50,15 @@ class EmbeddedModel:
         name: what records call the model.
         slots: sequences that are decoded together; 1 where runs must be reproducible.
         context: tokens that fit one sequence, prompt and answer together.
+        threads: threads that read prompts; writing uses one. On a machine that others use, 1 is
+            faster than 2: threads wait for the one that was held up.
     """
 
     name = "haltwise/embedded"
 
-    def __init__(self, path: Path, *, slots: int = 1, context: int = 8192) -> None:
+    def __init__(
+        self, path: Path, *, slots: int = 1, context: int = 8192, threads: int = 2
+    ) -> None:
         """Load the weights at ``path``; takes two seconds and 2 to 3 GB.
 
         Raises:
@@ -69,13 +73,15 @@ class EmbeddedModel:
             raise InputError(
                 "the embedded model needs its extra; type: pip install 'haltwise[embedded]'"
             ) from error
-        self.slots, self.context = slots, context
+        self.slots, self.context, self.threads = slots, context, threads
         parameters = xllamacpp.CommonParams()
         parameters.model.path = str(path)
-        parameters.n_parallel = slots
-        parameters.n_ctx = slots * context
+        # One slot more than are decoded together: a question put beside a conversation would else
+        # evict the conversation from the cache, and every turn would be read anew.
+        parameters.n_parallel = slots + 1
+        parameters.n_ctx = (slots + 1) * context
         parameters.cpuparams.n_threads = 1
-        parameters.cpuparams_batch.n_threads = 2
+        parameters.cpuparams_batch.n_threads = threads
         parameters.verbosity = 0
         self._server = xllamacpp.Server(parameters)
 
@@ -198,22 +204,24 @@ class EmbeddedModel:
         return document
 
 
-_LOADED: dict[tuple[str, int, int], EmbeddedModel] = {}
+_LOADED: dict[tuple[str, int, int, int], EmbeddedModel] = {}
 
 
 def load_embedded(
     *,
     slots: int = 1,
     context: int = 8192,
+    threads: int = 2,
     download: bool = True,
     progress: Progress = lambda source, done, total: None,
     build: Callable[..., EmbeddedModel] = EmbeddedModel,
 ) -> EmbeddedModel:
-    """Return the embedded model, loaded once per process, slots and context.
+    """Return the embedded model, loaded once per process and setting.
 
     Args:
         slots: sequences decoded together.
         context: tokens per sequence.
+        threads: threads that read prompts.
         download: whether weights may be downloaded (1.1 GB).
         progress: told how far a download is.
         build: makes the model from its path.
@@ -228,7 +236,7 @@ def load_embedded(
             f"the weights of the embedded model are not on this machine ({QWEN.size / 1e9:.1f} GB);"
             " type: haltwise demo"
         )
-    key = (str(path), slots, context)
+    key = (str(path), slots, context, threads)
     if key not in _LOADED:
-        _LOADED[key] = build(path, slots=slots, context=context)
+        _LOADED[key] = build(path, slots=slots, context=context, threads=threads)
     return _LOADED[key]

@@ -5,8 +5,9 @@ embedded model is small: where a request carries a grammar (in ``extra_body``) o
 is bound to them. Knows nothing of studies.
 
 Model arguments of ``haltwise/embedded``: ``slots`` (sequences decoded together, 1 by default: only
-then are runs reproducible), ``context`` (tokens a sequence) and ``reuse_prefix`` (take the common
-beginning with the last prompt from the cache, True by default).
+then are runs reproducible), ``context`` (tokens a sequence), ``threads`` (threads that read
+prompts, 2 by default; 1 on a busy machine) and ``reuse_prefix`` (take the common beginning with the
+last prompt from the cache, True by default).
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class HaltwiseAPI(ModelAPI):
         *,
         slots: int = 1,
         context: int = 8192,
+        threads: int = 2,
         reuse_prefix: bool = True,
     ) -> None:
         """Prepare the model; its weights are loaded at the first request.
@@ -67,7 +69,8 @@ class HaltwiseAPI(ModelAPI):
             InputError: there is no such model.
         """
         super().__init__(model_name, base_url, api_key, [], config)
-        self.slots, self.context, self.reuse_prefix = slots, context, reuse_prefix
+        self.slots, self.context, self.threads = slots, context, threads
+        self.reuse_prefix = reuse_prefix
         self.script = None
         self._known: dict[str, Any] = {}
         if model_name.startswith("scripted:"):
@@ -106,7 +109,7 @@ class HaltwiseAPI(ModelAPI):
     def _embedded(
         self, input: list[ChatMessage], tools: list[ToolInfo], config: GenerateConfig
     ) -> ModelOutput:
-        model = load_embedded(slots=self.slots, context=self.context)
+        model = load_embedded(slots=self.slots, context=self.context, threads=self.threads)
         messages = plain(input)
         if config.logprobs and not tools:
             return self._told(model, messages)

@@ -17,6 +17,7 @@ pytest.importorskip("inspect_ai")
 
 from haltwise.study.repair.runner import run_study
 from haltwise.study.repair.study_folder import StudyFolder
+from haltwise.study.repair.views import of_view, views
 
 # Inspect and its dependencies warn about themselves; none of it is ours.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -131,3 +132,24 @@ def test_votes_are_asked_again_until_there_are_enough() -> None:
     assert model.seeds == [10, 11, 12]
     reply = asyncio.run(ask(Request(Role.VERIFIER, (("user", "?"),), n=3, seed=20)))
     assert reply.texts == ()
+
+
+def test_one_record_serves_every_verifier_that_voted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Six votes of two views: each is analysed alone, they add up, an unknown one is refused."""
+    plan = replace(PLAN, policies=(), votes=6, verifiers=("plain", "steps"))
+    folder = run_study(plan, tmp_path / "out", connections=12)
+    whole = sorted(folder.episodes(), key=lambda episode: episode.episode_id)
+    parts = {view: of_view(whole, view) for view in views(whole)}
+    assert list(parts) == ["plain", "steps"]
+    for episode, plain, steps in zip(whole, *parts.values(), strict=True):
+        assert (plain.arm, steps.arm) == ("plain/revise/full", "steps/revise/full")
+        for both, one, other in zip(episode.steps, plain.steps, steps.steps, strict=True):
+            assert (one.accepts or 0) + (other.accepts or 0) == both.accepts
+            assert one.votes == other.votes == 3
+    line = ["study", "analyze", str(folder.path), "--replicates", "100", "--json", "--verifier"]
+    assert run([*line, "steps"]) == 0
+    assert json.loads(capsys.readouterr().out)["arm"] == "steps/revise/full"
+    assert run([*line, "result"]) == 2
+    assert "keeps those of: plain, steps" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 
 from haltwise.core.events import Verdict
 from haltwise.core.expression import parse_policy
-from haltwise.enforce.messages import NOTE, Call
+from haltwise.enforce.messages import Call
 from haltwise.record.episode import SearchEpisode
 from haltwise.study.search import prompts
 from haltwise.study.search.agent import Played, Record, Setting, play
@@ -92,7 +92,7 @@ def test_enforced_rule_answers_at_action_6() -> None:
     assert actions(played.episode) == ["search"] * 5 + ["answer"]
     last = model.requests[-1]
     assert last.tools == ()
-    assert last.history[-1].message.text == f"{NOTE}\nThe task was: {QUESTION.text}"
+    assert last.history[-1].message.text == f"{prompts.LAST}\nThe task was: {QUESTION.text}"
     assert played.episode.outcome.reason == "5 useless results in a row (threshold 5)"
 
 

@@ -6,7 +6,7 @@ Knows full records of one arm; ignorant of models, files and formatting. JSON sc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from ...core.policies.vrr import Vrr
 from ...record.episode import RepairEpisode
 from ...record.repair_table import UNKNOWN, RepairTable
 from ...stats.estimate import Estimate
-from ...stats.proportions import clustered_proportion
+from ...stats.proportions import clustered_mean, clustered_proportion
 from .crossfit import POLICIES, CrossFit, crossfit
 
 SCHEMA = "haltwise.repair-study/1"
@@ -53,6 +53,16 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
+class VoteRates:
+    """How often a vote accepts plans of one kind: by the votes drawn, and exactly."""
+
+    sampled: Estimate
+    """Share of votes that accept, over the plans of which the exact rate is known."""
+    exact: Estimate
+    """Mean of the verifier's own probability of accepting, read from its log probabilities."""
+
+
+@dataclass(frozen=True)
 class RepairStudy:
     """The results of one arm: one verifier, one repairer, one task."""
 
@@ -69,6 +79,8 @@ class RepairStudy:
     """Fitted with every label: the truth to compare with."""
     crossfit: CrossFit
     otherwise: Disagreement
+    vote_rates: Mapping[str, VoteRates]
+    """By "valid" and "invalid" plans; empty where the verifier told no probability."""
 
     @property
     def identified(self) -> bool:
@@ -113,6 +125,10 @@ class RepairStudy:
                 "folds": self.otherwise.folds,
                 "stop": None if self.otherwise.stop is None else self.otherwise.stop.to_json(),
                 "guard": None if self.otherwise.guard is None else self.otherwise.guard.to_json(),
+            },
+            "vote_rates": {
+                kind: {"sampled": rates.sampled.to_json(), "exact": rates.exact.to_json()}
+                for kind, rates in self.vote_rates.items()
             },
             "notes": list(self.estimated.notes),
         }
@@ -176,6 +192,7 @@ def analyse(
         ),
         compared,
         _otherwise(compared),
+        _vote_rates(episodes, level),
     )
 
 
@@ -190,6 +207,30 @@ def _by_round(
         there = counts > 0
         estimates.append(clustered_proportion(sums[there], counts[there], level=level))
     return tuple(estimates)
+
+
+def _vote_rates(episodes: Sequence[RepairEpisode], level: float) -> dict[str, VoteRates]:
+    rates = {}
+    for kind, valid in (("valid", True), ("invalid", False)):
+        exact, sampled, sizes = [], [], []
+        for episode in episodes:
+            told = [
+                (step.accept_probability, step.accepts / step.votes)
+                for step in episode.steps
+                if step.valid is valid
+                and step.accept_probability is not None
+                and step.accepts is not None
+                and step.votes
+            ]
+            exact.append(sum(probability for probability, _ in told))
+            sampled.append(sum(share for _, share in told))
+            sizes.append(len(told))
+        if any(sizes):
+            rates[kind] = VoteRates(
+                clustered_mean(sampled, sizes, level=level),
+                clustered_mean(exact, sizes, level=level),
+            )
+    return rates
 
 
 def _otherwise(compared: CrossFit) -> Disagreement:

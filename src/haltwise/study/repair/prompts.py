@@ -30,6 +30,9 @@ VERIFY = {
 }
 """System text of the verifier by kind, from the noisiest to the least noisy."""
 
+EXACT = "plain"
+"""The verifier whose first word is its vote: a model's log probabilities tell its vote rate."""
+
 CANDIDATE = "Problem:\n{problem}\n\nProposed answer:\n{plan}"
 
 SHOTS: dict[str, tuple[tuple[str, str, str], ...]] = {

@@ -95,7 +95,7 @@ def verify(
             ("assistant", check),
         ]
     turns.append(("user", prompts.CANDIDATE.format(problem=problem.text, plan=plan)))
-    plain = kind == "plain"
+    plain = kind == prompts.EXACT
     return Request(
         Role.VERIFIER,
         tuple(turns),

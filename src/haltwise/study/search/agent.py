@@ -74,8 +74,8 @@ class Setting:
     """Digest of the plan."""
     max_tokens: int = 400
     """Longest turn, in tokens."""
-    threshold: float = 0.5
-    """P(yes) from which the side channel calls a result useful, where the model tells it."""
+    judge: probes.Judge = field(default_factory=probes.Judge)
+    """The side channel."""
 
     def __post_init__(self) -> None:
         if self.budget < 2:
@@ -234,7 +234,7 @@ async def _act(loop: _Loop, turn: Turn, response: Response) -> Outcome | None:
     if t == setting.budget:
         return Outcome(success=False, reason="the budget was used up without an answer")
     if setting.arm.live(setting.policy):
-        loop.judged[t] = await probes.verdict(loop.ledger, tuple(loop.entries), setting.threshold)
+        loop.judged[t] = await probes.verdict(loop.ledger, tuple(loop.entries), setting.judge)
         loop.run = run_length(loop.run, loop.judged[t])
     below = _below(loop, setting.budget - t)
     if below:
@@ -288,7 +288,7 @@ async def _probed(loop: _Loop, step: SearchStep) -> SearchStep:
     if record is Record.NONE:
         return step
     if step.t not in loop.judged:
-        loop.judged[step.t] = await probes.verdict(ledger, history, loop.setting.threshold)
+        loop.judged[step.t] = await probes.verdict(ledger, history, loop.setting.judge)
     verdicts = {**step.verdicts, "side_channel": loop.judged[step.t]}
     step = replace(step, verdicts=verdicts)
     if record is Record.VERDICTS:

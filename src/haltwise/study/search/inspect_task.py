@@ -20,7 +20,9 @@ from ...record.episode import Key, SearchEpisode, identity
 from ..runner import get_study_model
 from .agent import play
 from .chat import Chat
+from .judge_check import judge_of
 from .plan import Plan
+from .probes import Judge
 from .protocols import PROTOCOLS
 from .question import Question, hashed
 from .question import Task as Questions
@@ -40,7 +42,7 @@ class _Study:
             item.question_id: item for item in self.plan.questions(self.task)
         }
         checked = folder.read("judge_check.json")
-        self.threshold: float = checked["threshold"] if checked else 0.5
+        self.judge = judge_of(checked) if checked else Judge()
         self.finished: dict[Key, bool] = {
             identity(episode): bool(episode.outcome.success) for episode in folder.episodes()
         }
@@ -122,7 +124,7 @@ def episode(study: str, arm: str) -> Solver:
             return state
         chat = Chat(get_model(), PROTOCOLS[plan.protocol], plan.reasoning)
         where = world(question, regime, shared.task.questions, seed=seed, length=plan.budget)
-        setting = plan.setting(arm, shared.task, seed, shared.threshold)
+        setting = plan.setting(arm, shared.task, seed, shared.judge)
         played = await play(where, setting, chat.ask)
         shared.folder.append(played.episode)
         success = bool(played.episode.outcome.success)

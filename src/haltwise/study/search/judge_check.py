@@ -8,6 +8,7 @@ threshold at which a yes counts, since a small model leans to one word whatever 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,17 +19,20 @@ from ...signals.side_channel import verdict_of
 from . import probes, prompts
 from .conversation import Ask, Entry, Ledger
 from .plan import Plan
+from .probes import Judge, Wording
 from .protocols import PROTOCOLS, Response
 from .question import Page, Question, Task
 from .regimes import world
 
 PAIRS = 10
 """Questions that are asked about, each with its supporting pages and as many foreign ones."""
+ENOUGH = 0.9
+"""Balanced accuracy at which the first wording is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How the judge did on labelled results."""
+    """How the judge did on labelled results in one wording."""
 
     supporting: tuple[float, ...]
     """P(yes) on each supporting page; 1 or 0 where the model tells only the word."""
@@ -52,14 +56,10 @@ class Checked:
         useless = sum(p < threshold for p in self.foreign) / len(self.foreign)
         return (useful + useless) / 2
 
-    def to_json(self, model: str) -> dict[str, Any]:
-        """Return the document that the study keeps."""
+    def to_json(self) -> dict[str, Any]:
+        """Return how this wording did."""
         return {
-            "schema": "haltwise.judge-check/1",
-            "model": model,
-            "prompt": prompts.JUDGE,
             "threshold": self.threshold,
-            "results": len(self.supporting),
             "at_threshold": self._rates(self.threshold),
             "as_worded": self._rates(0.5),
             "p_yes_supporting": list(self.supporting),
@@ -73,22 +73,60 @@ class Checked:
         }
 
 
-async def check(plan: Plan, task: Task, ask: Ask, *, pairs: int = PAIRS) -> Checked:
-    """Ask for verdicts on labelled results from the dev split (the whole task if it is empty)."""
-    questions = task.part("dev", pairs) or task.part(None, pairs)
+async def check(plan: Plan, task: Task, ask: Ask, *, pairs: int = PAIRS) -> dict[str, Any]:
+    """Ask for verdicts on labelled results and choose the wording that the model understands.
+
+    The copy of the conversation is tried first and kept if at least `ENOUGH` of its verdicts are
+    right; otherwise question and result apart are tried too, and the better wording is chosen.
+    Results are from the dev split (the whole task if that is empty).
+
+    Returns:
+        the document that the study keeps, which `judge_of` reads.
+    """
+    results = _labelled(plan, task, pairs)
     ledger = Ledger(ask)
-    supporting, foreign = [], []
-    for question in questions:
+    tried: dict[Wording, Checked] = {}
+    for wording in Wording:
+        supporting, foreign = [], []
+        for good, bad in results:
+            supporting.append(await _asked(good, wording, ledger))
+            foreign.append(await _asked(bad, wording, ledger))
+        checked = tried[wording] = Checked(tuple(supporting), tuple(foreign))
+        if checked.balanced(checked.threshold) >= ENOUGH:
+            break
+    chosen = max(tried, key=lambda wording: tried[wording].balanced(tried[wording].threshold))
+    return {
+        "schema": "haltwise.judge-check/2",
+        "model": plan.model,
+        "wording": chosen.value,
+        "threshold": tried[chosen].threshold,
+        "results": len(results),
+        "tried": {wording.value: checked.to_json() for wording, checked in tried.items()},
+    }
+
+
+def judge_of(document: Mapping[str, Any]) -> Judge:
+    """Return the judge that a check chose."""
+    return Judge(Wording(document["wording"]), document["threshold"])
+
+
+def _labelled(
+    plan: Plan, task: Task, pairs: int
+) -> list[tuple[tuple[Entry, ...], tuple[Entry, ...]]]:
+    """Return conversations that end with a supporting page, each beside one with a foreign page."""
+    found = []
+    for question in task.part("dev", pairs) or task.part(None, pairs):
         titles = question.supporting_titles
         helpful = [page for page in question.pages if page.title in titles]
         other = world(question, "persistent", task.questions, seed=plan.seed).misleading
-        for good, bad in zip(helpful, other, strict=False):
-            supporting.append(await _asked(plan, task, question, good, ledger))
-            foreign.append(await _asked(plan, task, question, bad, ledger))
-    return Checked(tuple(supporting), tuple(foreign))
+        found += [
+            (_conversation(plan, task, question, good), _conversation(plan, task, question, bad))
+            for good, bad in zip(helpful, other, strict=False)
+        ]
+    return found
 
 
-async def _asked(plan: Plan, task: Task, question: Question, page: Page, ledger: Ledger) -> float:
+def _conversation(plan: Plan, task: Task, question: Question, page: Page) -> tuple[Entry, ...]:
     protocol = PROTOCOLS[plan.protocol]
     system = prompts.system(
         protocol.template,
@@ -99,15 +137,16 @@ async def _asked(plan: Plan, task: Task, question: Question, page: Page, ledger:
     )
     query = next(page.title for page in question.pages if page.title in question.supporting_titles)
     response = _searched(protocol.name, query)
-    said = await probes.asked(
-        ledger,
-        (
-            Entry(Message("system", system)),
-            Entry(Message("user", question.text)),
-            Entry(Message("assistant", response.text, response.calls)),
-            Entry(protocol.observed(f"{page.title}: {page.text}", response)),
-        ),
+    return (
+        Entry(Message("system", system)),
+        Entry(Message("user", question.text)),
+        Entry(Message("assistant", response.text, response.calls)),
+        Entry(protocol.observed(f"{page.title}: {page.text}", response)),
     )
+
+
+async def _asked(history: tuple[Entry, ...], wording: Wording, ledger: Ledger) -> float:
+    said = await probes.asked(ledger, history, wording)
     return float(verdict_of(said.text) is Verdict.USEFUL) if said.yes is None else said.yes
 
 

@@ -22,6 +22,7 @@ from . import prompts
 from .agent import Record, Setting
 from .arms import ARMS, Tuned, arm_named
 from .graders import GRADERS
+from .probes import Judge
 from .protocols import PROTOCOLS
 from .question import SPLITS, Question, Task, hashed
 from .regimes import fails
@@ -150,8 +151,8 @@ class Plan:
             return None
         return search_policy(expression.format(k=self.tuned.k, budget=self.budget))
 
-    def setting(self, arm: str, task: Task, seed: int, threshold: float = 0.5) -> Setting:
-        """Return the setting of an episode; ``threshold`` is that of the judge's check."""
+    def setting(self, arm: str, task: Task, seed: int, judge: Judge = Judge()) -> Setting:  # noqa: B008
+        """Return the setting of an episode; ``judge`` is what the judge's check left."""
         return Setting(
             arm=arm_named(arm),
             policy=self.policy(arm),
@@ -165,7 +166,7 @@ class Plan:
             seed=seed,
             plan=self.digest,
             max_tokens=self.max_tokens,
-            threshold=threshold,
+            judge=judge,
         )
 
 

@@ -7,9 +7,12 @@ agent's history, cut at a decision point, with one user turn more.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
 
 from ...core.events import Verdict
-from ...enforce.messages import NOTE, Message
+from ...enforce.messages import Message
 from ...record.episode import Beliefs
 from ...signals.side_channel import verdict_of
 from . import prompts
@@ -25,24 +28,41 @@ _BELIEF = re.compile(
 )
 
 
-async def verdict(ledger: Ledger, history: tuple[Entry, ...], threshold: float) -> Verdict:
-    """Ask whether the last result was useful.
+class Wording(StrEnum):
+    """How the side channel is asked."""
 
-    Where the model tells P(yes), the result is useful iff it is at least ``threshold``; otherwise
-    the word counts.
-    """
-    response = await asked(ledger, history)
+    COPY = "copy"
+    """On a copy of the conversation: what METHODS asks for, and what a model judges best that can
+    follow a conversation."""
+    APART = "apart"
+    """Question and result alone, after examples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The side channel of a study, as its check on labelled results left it."""
+
+    wording: Wording = Wording.COPY
+    threshold: float = 0.5
+    """P(yes) from which a result is useful, where the model tells it; else the word counts."""
+
+
+async def verdict(ledger: Ledger, history: tuple[Entry, ...], judge: Judge) -> Verdict:
+    """Ask whether the last result was useful."""
+    response = await asked(ledger, history, judge.wording)
     if response.yes is not None:
-        return Verdict.USEFUL if response.yes >= threshold else Verdict.USELESS
+        return Verdict.USEFUL if response.yes >= judge.threshold else Verdict.USELESS
     return verdict_of(response.text)
 
 
-async def asked(ledger: Ledger, history: tuple[Entry, ...]) -> Response:
+async def asked(ledger: Ledger, history: tuple[Entry, ...], wording: Wording) -> Response:
     """Return the judge's reply on the last result of ``history``."""
-    text = prompts.JUDGE.format(question=_task(history), result=history[-1].message.text)
-    request = Request(
-        Role.JUDGE, (*history, _user(text)), max_tokens=8, grammar=YES_NO, yes_no=True
-    )
+    question, result = _task(history), history[-1].message.text
+    if wording is Wording.APART:
+        turns = (*_EXAMPLES, _user(prompts.JUDGE_ITEM.format(question=question, result=result)))
+    else:
+        turns = (*history, _user(prompts.JUDGE.format(question=question, result=result)))
+    request = Request(Role.JUDGE, turns, max_tokens=8, grammar=YES_NO, yes_no=True)
     return await ledger.ask(request)
 
 
@@ -70,7 +90,7 @@ async def forced_answer(
 
     Returns the answer (empty where the model gave none twice) and the last response.
     """
-    demand = (*history, _user(prompts.FORCED.format(note=NOTE, task=_task(history))))
+    demand = (*history, _user(prompts.FORCED.format(note=prompts.LAST, task=_task(history))))
     grammar = protocol.grammar((), forced=True)
     request = Request(role, demand, stop=protocol.stop, grammar=grammar)
     response = await ledger.ask(request)
@@ -91,3 +111,16 @@ def _task(history: tuple[Entry, ...]) -> str:
 
 def _user(text: str) -> Entry:
     return Entry(Message("user", text))
+
+
+_EXAMPLES = (
+    Entry(Message("system", prompts.JUDGE_APART)),
+    *chain.from_iterable(
+        (
+            _user(prompts.JUDGE_ITEM.format(question=prompts.EXAMPLE, result=result)),
+            Entry(Message("assistant", word)),
+        )
+        for result, word in prompts.JUDGE_EXAMPLES
+    ),
+)
+"""The same entries for every verdict: they are converted and read once."""

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from ...enforce.messages import NOTE
+from ...enforce.messages import OWN
 from .regimes import BACKUP
 
-VERSION = "1"
+VERSION = "2"
 """Part of every plan: records made with other prompts are other records."""
 
 GOAL = {
@@ -64,7 +64,14 @@ AGAIN = "[haltwise] No answer was in that. Write the answer itself now, and noth
 """Asked once more after an empty forced answer."""
 
 FORCED = "{note}\nThe task was: {task}"
-"""Demands the answer: the note of every haltwise stop, and the task once more."""
+"""Demands the answer: `LAST`, and the task once more."""
+
+LAST = (
+    f"{OWN} The search has ended, no tool is left. Give the answer that you think most likely, "
+    "short, in the form that was asked for."
+)
+"""The note of a stop. Shorter than that of the gateway, and it asks for a guess where the pages do
+not help: in a study no answer is a wrong answer."""
 
 JUDGE = """\
 Leave the task aside for a moment and judge one search result.
@@ -74,6 +81,24 @@ Does it help to answer the question, even in part? Reply yes or no."""
 """The side channel, asked on a copy. Question and result stand in it once more: a small model that
 is asked about "the last result" says no to all of them."""
 
+JUDGE_APART = "You judge search results."
+"""System text of the side channel where it is asked apart from the conversation: a model too small
+to judge at the end of a conversation may well judge a question and a result that stand alone."""
+
+JUDGE_ITEM = """\
+Question: {question}
+Result: {result}
+Does the result help to answer the question? Reply yes or no."""
+"""One result, apart from the conversation."""
+
+JUDGE_EXAMPLES = (
+    ("Ilse Brandt: Ilse Brandt was a painter. She was born in Feldau.", "yes"),
+    ("Peter Marlow: Peter Marlow was a sailor. He was born in Kent.", "no"),
+    ("Feldau: Feldau is a town. It lies in the valley of the Orne.", "yes"),
+    ("Dresden: Dresden is a city. It lies on the Elbe.", "no"),
+)
+"""(result, verdict) on `EXAMPLE`, shown before the result that is judged apart."""
+
 BELIEF = (
     "Leave the task aside for a moment. Judge your position with three numbers: the chance in "
     "percent that your answer would be right if you gave it now; the chance in percent that it "
@@ -81,6 +106,9 @@ BELIEF = (
     "all) to 5 (it holds the answer). Write them as: now=NUMBER later=NUMBER useful=NUMBER"
 )
 """The belief probe, asked on a copy."""
+
+EXAMPLE = "In which river valley does the town lie where the painter Ilse Brandt was born?"
+"""A question that no task holds."""
 
 REACT = """\
 {goal} The user's message is the task. In every turn write exactly two lines, then stop:
@@ -90,8 +118,7 @@ Action: one of {tools}, finish[answer]
 - finish[answer]: end the task with your answer
 The result of an action comes back as an observation. One action a turn.
 {answer} {evidence}
-Here is another task, to show the form: In which river valley does the town lie where the painter \
-Ilse Brandt was born?
+Here is another task, to show the form: {example}
 Thought: I need the town where Ilse Brandt was born.
 Action: search[Ilse Brandt]
 Observation: Ilse Brandt: Ilse Brandt was a painter. She was born in Feldau.
@@ -133,6 +160,7 @@ def system(
         goal=GOAL[kind],
         answer=ANSWER[kind],
         evidence=MEMORY if memory else EVIDENCE,
+        example=EXAMPLE,
         tools=", ".join(f"{name}[{arguments[name]}]" for name in tools),
         explained="\n".join(f"- {name}[{arguments[name]}]: {TOOLS[name]}" for name in tools),
     )
@@ -157,7 +185,11 @@ def every() -> dict[str, str]:
         "under each result (budget, combo)": REMAINING,
         "under each result (decide)": RUN,
         "judge, on a copy": JUDGE,
+        "judge, apart": f"{JUDGE_APART}\n---\n{JUDGE_ITEM}",
+        "judge, apart, examples": "\n".join(
+            f"{EXAMPLE} | {result} | {word}" for result, word in JUDGE_EXAMPLES
+        ),
         "belief, on a copy": BELIEF,
-        "forced answer": FORCED.format(note=NOTE, task="{task}"),
+        "forced answer": FORCED.format(note=LAST, task="{task}"),
         "forced answer, once more": AGAIN,
     }

@@ -72,4 +72,4 @@ def _judge_check(plan: Plan, folder: StudyFolder, model_args: dict[str, Any]) ->
 
     chat = Chat(get_study_model(plan.model, model_args), PROTOCOLS[plan.protocol], plan.reasoning)
     checked = asyncio.run(check(plan, load_task(plan.task), chat.ask))
-    folder.write("judge_check.json", checked.to_json(plan.model))
+    folder.write("judge_check.json", checked)

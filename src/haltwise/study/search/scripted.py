@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from ...core.errors import InputError
-from ...enforce.messages import NOTE, Call
+from ...enforce.messages import Call
 from . import prompts
 from .conversation import Request
 from .protocols import Response
@@ -97,7 +97,7 @@ def _name_in(page: str) -> str:
 
 def _probe(request: Request, verdict: str, belief: str) -> Response | None:
     newest = request.history[-1].message.text
-    if newest.startswith(prompts.JUDGE[:60]):
+    if newest.startswith(prompts.JUDGE[:60]) or newest.endswith(prompts.JUDGE_ITEM[-40:]):
         return _response(request, verdict)
     if newest == prompts.BELIEF:
         return _response(request, belief)
@@ -105,7 +105,7 @@ def _probe(request: Request, verdict: str, belief: str) -> Response | None:
 
 
 def _forced(request: Request) -> bool:
-    return request.history[-1].message.text.startswith((NOTE, prompts.AGAIN))
+    return request.history[-1].message.text.startswith((prompts.LAST, prompts.AGAIN))
 
 
 def _search(request: Request, thought: str, query: str) -> Response:
