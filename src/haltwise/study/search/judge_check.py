@@ -21,6 +21,7 @@ from .conversation import Ask, Entry, Ledger
 from .plan import Plan
 from .probes import Judge, Wording
 from .protocols import PROTOCOLS, Response
+from .quality import USEFUL_NEEDED, USELESS_NEEDED
 from .question import Page, Question, Task
 from .regimes import world
 
@@ -43,12 +44,21 @@ class Checked:
     def threshold(self) -> float:
         """P(yes) from which a result counts as useful: the best balanced accuracy here.
 
-        Half-way between two values that were seen; .5, which is the word itself, if nothing is
-        better. It is chosen on dev questions and measured on the study's own results.
+        Among the thresholds that pass the gate of `quality`, where one does: a judge that misses
+        failed results has its figures withheld. Half-way between two values that were seen; .5,
+        which is the word itself, if nothing is better. It is chosen on dev questions and measured
+        on the study's own results.
         """
         seen = sorted({*self.supporting, *self.foreign, 0.0, 1.0})
         middles = [(low + high) / 2 for low, high in pairwise(seen)]
-        return max((0.5, *middles), key=self.balanced)
+        return max((0.5, *middles), key=lambda at: (self._passes(at), self.balanced(at)))
+
+    def _passes(self, threshold: float) -> bool:
+        useful = sum(p >= threshold for p in self.supporting)
+        useless = sum(p < threshold for p in self.foreign)
+        return useful >= USEFUL_NEEDED * len(self.supporting) and useless >= USELESS_NEEDED * len(
+            self.foreign
+        )
 
     def balanced(self, threshold: float) -> float:
         """Return the mean of the shares that are right on supporting and on foreign pages."""
