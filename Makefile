@@ -12,7 +12,8 @@ JOBS   ?= auto
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(STAMP) ## audit a sample of simulated agents and print the report
+demo: $(STAMP) ## the tour: a real small agent, recorded and live (1.1 GB of weights, once)
+	@$(BIN)/python -c "import xllamacpp" 2>/dev/null || $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[embedded]" || true
 	@$(BIN)/haltwise demo
 
 test: $(STAMP) ## the test suite: no root, no network

@@ -1,4 +1,8 @@
-"""``haltwise demo``: simulated agents, audited, with what to look at and what to type next."""
+"""``haltwise demo``: a real small agent, recorded and live, and what stopping it would have saved.
+
+Part one analyses the recording that comes with haltwise, in seconds. Part two runs the embedded
+model, if its weights are here or can be had. Agents of known kinds, simulated, stand beside them.
+"""
 
 from __future__ import annotations
 
@@ -9,59 +13,60 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import json_option, seed_option
+from .terminal import say
 
 if TYPE_CHECKING:
     from ..audit.result import Audit
     from ..simulated import SearchAgent
+    from ..study.search.recording import Recording
+    from .demo_live import Live
 
 QUESTIONS = 300
 """Questions that every simulated agent is asked, once in each fault regime."""
+SECONDS = {True: 60.0, False: 300.0}
+"""No live episode is begun after that long, by whether the demo is quick."""
+DISK = 2_500_000_000
+"""Bytes that must be free before weights are downloaded: the file, and the pieces it comes in."""
 
-INTRODUCTION = """\
-Three simulated agents answer {questions} questions each while their search fails in known ways.
-No model acts here: how they behave is drawn from known rates, so you can see what the audit finds.
-Every result gets a verdict, useful or useless. The question is what the agent does with it."""
-
-EXPLANATION = """\
-What to see:
-- ignores-verdicts calls results useless and searches on: a contrast near 0 or below, and hardly
-  anybody answers after five useless results. Its report is below.
+KINDS = """\
+For comparison, simulated agents of known kinds, {questions} questions each, the same sources:
+- ignores-verdicts calls results useless and searches on: a contrast near 0 or below.
 - heeds-verdicts answers sooner the more useless results it has seen: both numbers are positive.
 - enforced-at-5 is the ignoring kind under a rule that takes the tools away. Its contrast is large
   because of the threshold, not because of the agent; the audit says so (mechanical-contrast)."""
 
+SMALL = """\
+What a model this small cannot show: with 1.5 billion parameters it often fails a two-step question
+even with a working source, so success moves little; its judge needs a wording and a threshold of
+its own; and {episodes} episodes are few. The study on larger models is the same command:
+docs/study-search.md."""
+
 
 @click.command()
+@click.option("--quick", is_flag=True, help="A shorter part two: one question, one dead source.")
+@click.option("--no-live", is_flag=True, help="Part one alone: no model runs, nothing is fetched.")
 @seed_option
 @json_option
-def command(seed: int, as_json: bool) -> None:
-    """The tour: audit simulated agents and read the report."""
-    from ..audit.document import document
+def command(quick: bool, no_live: bool, seed: int, as_json: bool) -> None:
+    """The tour: what a real small agent does with its own verdicts, and what stopping saves."""
     from ..simulated import ENFORCED, HEEDS, IGNORES
-    from .output import print_json
+    from ..study.search.recording import bundled_recording, read_recording
 
+    path = bundled_recording()
+    recording = read_recording(path) if path else None
     folder = Path(tempfile.mkdtemp(prefix="haltwise-demo-"))
     agents = {agent.name: _recorded(agent, folder, seed) for agent in (IGNORES, HEEDS, ENFORCED)}
-    audits = {name: _audited(path) for name, path in agents.items()}
+    audits = {name: _audited(file) for name, file in agents.items()}
     if as_json:
-        print_json(
-            {
-                "schema": "haltwise.demo/1",
-                "simulated": True,
-                "files": {name: str(path) for name, path in agents.items()},
-                "audits": {name: document(done) for name, done in audits.items()},
-                "skipped": [],
-            }
-        )
+        _print(recording, agents, audits)
         return
-    _show(audits, agents)
-    from ..study.search.recording import bundled_recording
-
-    recording = bundled_recording()
     if recording is not None:
         from .demo_recording import show_recording
 
-        show_recording(recording)
+        lines = show_recording(recording)
+        live = [] if no_live else _live(recording, quick)
+        _end(recording, lines, live)
+    _kinds(audits)
     _next(agents)
 
 
@@ -80,15 +85,119 @@ def _audited(path: Path) -> Audit:
     return audit(gather([str(path)]).tally)
 
 
-def _show(audits: dict[str, Audit], files: dict[str, Path]) -> None:
+def _print(recording: Recording | None, agents: dict[str, Path], audits: dict[str, Audit]) -> None:
+    from ..audit.document import document
+    from .demo_recording import analysed
+    from .output import print_json
+
+    recorded = None
+    if recording is not None:
+        found = analysed(recording)
+        recorded = {
+            "header": recording.header,
+            "audit": document(found.audit),
+            "replayed": [
+                {"policy": row.policy, "success": row.success, "calls": row.calls}
+                for row in found.replayed
+            ],
+            "findings": found.lines,
+        }
+    print_json(
+        {
+            "schema": "haltwise.demo/2",
+            "recording": recorded,
+            "simulated": {
+                "files": {name: str(path) for name, path in agents.items()},
+                "audits": {name: document(done) for name, done in audits.items()},
+            },
+            "skipped": [],
+        }
+    )
+
+
+def _live(recording: Recording, quick: bool) -> list[Live]:
+    """Run part two, or say why it is left out."""
+    import importlib.util
+
+    from ..core.errors import HaltwiseError
+    from .demo_live import run_live
+
+    say("\nPart two: the same model, live on this machine")
+    missing = [name for name in ("xllamacpp", "inspect_ai") if not importlib.util.find_spec(name)]
+    if missing:
+        say(
+            f"Left out: {' and '.join(missing)} missing; type: "
+            "pip install 'haltwise[embedded,study]'"
+        )
+        return []
+    try:
+        if not _weights():
+            return []
+        questions, regimes = (1, 1) if quick else (2, 3)
+        return run_live(recording, questions=questions, regimes=regimes, seconds=SECONDS[quick])
+    except HaltwiseError as error:
+        say(f"Left out: {error}")
+        return []
+    except KeyboardInterrupt:
+        say("\nLeft out: interrupted. What follows is about the recording.")
+        return []
+
+
+def _weights() -> bool:
+    """Have the weights here; return whether they are. Says what is downloaded before it is."""
+    import shutil
+
+    from ..judges.weights import QWEN, cache_folder, find_weights
+    from .live_models import fetch_weights_with_notes
+
+    if find_weights(hashed=False) is not None:
+        return True
+    folder = cache_folder()
+    there = next(place for place in (folder, *folder.parents) if place.is_dir())
+    free = shutil.disk_usage(there).free
+    say(
+        f"It needs {QWEN.size / 1e9:.1f} GB of weights ({QWEN.licence}), once, in {folder}; "
+        f"{free / 1e9:.0f} GB are free, {DISK / 1e9:.1f} are needed. Ctrl-C leaves it out."
+    )
+    if free < DISK:
+        say("Left out: there is not enough room on the disk.")
+        return False
+    fetch_weights_with_notes()
+    return True
+
+
+def _end(recording: Recording, lines: list[str], live: list[Live]) -> None:
+    from rich.text import Text
+
+    from .demo_live import TITLES
+    from .terminal import console, print_table
+
+    if live:
+        rows = []
+        for arm, title in TITLES.items():
+            part = [episode for episode in live if episode.arm == arm]
+            if part:
+                calls = sum(episode.calls for episode in part) / len(part)
+                right = sum(episode.right for episode in part)
+                answered = sum(episode.answered for episode in part)
+                rows.append((title, str(len(part)), f"{calls:.1f}", str(answered), str(right)))
+        print_table("Live, just now", ["", "episodes", "calls", "answered", "right"], rows)
+    screen = console()
+    screen.print(Text("\nWhat the recording shows", style="bold"))
+    for number, line in enumerate(lines, start=1):
+        screen.print(Text(f"{number:2d}. {line}"))
+    screen.print(Text(f"\n{SMALL.format(episodes=len(recording.episodes))}\n"))
+
+
+def _kinds(audits: dict[str, Audit]) -> None:
     from rich.text import Text
 
     from ..audit.findings import findings
-    from .audit_view import after_run_cell, number, show
+    from .audit_view import after_run_cell, number
     from .terminal import Table, console
 
     screen = console()
-    screen.print(Text(INTRODUCTION.format(questions=QUESTIONS)))
+    screen.print(Text(KINDS.format(questions=QUESTIONS)))
     screen.print()
     overview = Table("", "agent", "contrast", "hazard slope", "answer after 5 useless", "findings")
     for name, done in audits.items():
@@ -101,14 +210,6 @@ def _show(audits: dict[str, Audit], files: dict[str, Path]) -> None:
         ]
         overview.add_row(*cells)
     overview.print(screen)
-    screen.print()
-    screen.print(Text(EXPLANATION))
-    screen.print()
-    first = next(iter(audits))
-    screen.rule(characters="-")
-    screen.print(Text(f"haltwise audit {files[first].name}", style="bold"))
-    show(audits[first], [str(files[first])])
-    screen.rule(characters="-")
 
 
 def _next(files: dict[str, Path]) -> None:
@@ -118,7 +219,8 @@ def _next(files: dict[str, Path]) -> None:
 
     screen = console()
     lines = (
-        ("Next, on these files:", None),
+        ("Next, on these simulated files:", None),
+        ("the ignoring agent, in full", f"haltwise audit {files['ignores-verdicts']}"),
         ("the agent under a rule", f"haltwise audit {files['enforced-at-5']}"),
         (
             "what a rule would have saved",

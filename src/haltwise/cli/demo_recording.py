@@ -2,45 +2,78 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import click
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .terminal import print_table, say
 
+if TYPE_CHECKING:
+    from ..audit.result import Audit
+    from ..study.search.recording import Recording, Replayed
 
-def show_recording(path: Path) -> None:
-    """Show what the recorded agent did, and what rules would have done to it."""
+
+@dataclass(frozen=True)
+class Analysed:
+    """What the recording tells."""
+
+    audit: Audit
+    replayed: list[Replayed]
+    missing: str
+    """Why no recovery rule was fitted; empty where one was."""
+    lines: list[str]
+    """Ten findings."""
+
+
+def analysed(recording: Recording) -> Analysed:
+    """Audit the recording and replay rules on it."""
+    from ..audit.result import audit
+    from ..study.search.analyze import JUDGE, tally_of
+    from ..study.search.recording import replay_rules
+    from .demo_findings import demo_findings
+
+    audited = audit(tally_of(recording.episodes, JUDGE), budget=8)
+    replayed, missing = replay_rules(recording.episodes)
+    lines = demo_findings(recording.episodes, audited, replayed)
+    return Analysed(audited, replayed, missing, lines)
+
+
+def show_recording(recording: Recording) -> list[str]:
+    """Show what the recorded agent did and what rules would have done; return the findings."""
     from ..study.search.analyze import JUDGE
     from ..study.search.quality import quality
-    from ..study.search.recording import read_recording, replay_rules
 
-    recording = read_recording(path)
     header, episodes = recording.header, recording.episodes
+    say("Part one: a real agent, recorded")
     say(
-        f"\nA real model, recorded {header.get('date') or 'at an unknown date'}: "
-        f"{header['model']} ({header['weights']}), {len(episodes)} episodes.\n"
+        f"{header['model']} ({header['weights']}) answered questions with a search tool that works "
+        f"(clean), never works (persistent) or comes back (recover_after_2, _5): {len(episodes)} "
+        f"episodes, recorded {header.get('date') or 'at an unknown date'} with: make recording\n"
     )
-    regimes = list(dict.fromkeys(e.regime or "-" for e in episodes))
+    found = analysed(recording)
     rows = []
-    for regime in regimes:
+    for regime in dict.fromkeys(str(e.regime) for e in episodes):
         part = [e for e in episodes if e.regime == regime]
         right = sum(bool(e.outcome.success) for e in part)
+        answered = sum(e.outcome.answer is not None for e in part)
         calls = sum(step.action != "answer" for e in part for step in e.steps)
         rows.append(
-            (regime, str(len(part)), f"{right / len(part):.2f}", f"{calls / len(part):.1f}")
+            (
+                regime,
+                str(len(part)),
+                f"{calls / len(part):.1f}",
+                f"{answered / len(part):.0%}",
+                f"{right / len(part):.0%}",
+            )
         )
-    print_table("As recorded", ["regime", "episodes", "right", "calls"], rows)
+    print_table("As recorded", ["regime", "episodes", "calls", "answered", "right"], rows)
     withheld = quality(episodes, JUDGE).withheld
     if withheld:
-        say(f"A model this small cannot show everything: {withheld}.")
-    replayed, missing = replay_rules(episodes)
+        say(f"A judge this small is not good enough for a study: {withheld}.")
     print_table(
         "What rules would have done (replayed, no new call)",
         ["rule", "right", "calls"],
-        [(row.policy, f"{row.success:.3f}", f"{row.calls:.2f}") for row in replayed],
+        [(row.policy, f"{row.success:.0%}", f"{row.calls:.1f}") for row in found.replayed],
     )
-    if missing:
-        say(f"no recovery rule: {missing}")
-    click.echo("Live, on your machine: haltwise study search --arm unaided --arm enforced_rule \\")
-    click.echo("  --regime clean --regime persistent --limit 2 --untuned --out live")
+    if found.missing:
+        say(f"no recovery rule: {found.missing}")
+    return found.lines

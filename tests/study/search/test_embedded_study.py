@@ -77,9 +77,10 @@ def test_probes_do_not_move_the_agent() -> None:
 
     task = load_task("bundled")
     question = task.questions[6]
-    model = get_study_model("haltwise/embedded", {"reuse_prefix": False})
     histories = []
     for record in ("none", "branches"):
+        # A model of its own for each run: one would answer from what it remembers of the other.
+        model = get_study_model("haltwise/embedded", {"reuse_prefix": False})
         plan = replace(PLAN, arms=("deadline",), record=record, budget=4)
         where = world(question, "recover_after_1", task.questions, seed=0)
         chat = Chat(model, PROTOCOLS["react"])

@@ -40,7 +40,8 @@ def test_a_recording_is_packed_read_and_shown(
     assert [row.policy for row in rows[:-1]] == list(RULES)
     by_rule = {row.policy: row for row in rows}
     assert by_rule["streak(3)"].calls < by_rule["streak(5)"].calls < by_rule["never"].calls
-    show_recording(target)
+    lines = show_recording(recording)
+    assert len(lines) == 10
     printed = capsys.readouterr().out
     assert "recovery, fitted" in printed
     assert "28 episodes" in printed
@@ -52,3 +53,27 @@ def test_a_broken_recording_is_an_input_error(tmp_path: Path) -> None:
     broken.write_bytes(b"no")
     with pytest.raises(InputError, match="not a recording"):
         read_recording(broken)
+
+
+def test_the_live_part_shows_every_step_and_stops_the_enforced_arm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that never stops: 8 calls and no answer alone, 5 and an answer under the rule."""
+    from haltwise.cli.demo_live import run_live
+    from haltwise.study import runner
+
+    made = load(Path(__file__).parent / "test_analyze.py").made
+    folder = made(tmp_path, arms=("unaided",), limit=4)
+    target = tmp_path / "recording.jsonl.gz"
+    load(ROOT / "scripts" / "pack_recording.py").pack(folder.path, target)
+    recording = read_recording(target)
+    recording.header["judge_check"] = {"wording": "copy", "threshold": 0.5}
+    scripted = runner.get_study_model("haltwise/scripted:never_stops", {})
+    monkeypatch.setattr(runner, "get_study_model", lambda name, args: scripted)
+    live = run_live(recording, questions=1, regimes=1, seconds=600)
+    assert [(item.calls, item.answered) for item in live] == [(8, False), (5, True)]
+    printed = capsys.readouterr().out
+    assert "6  [haltwise] the tools are gone: answer" in printed
+    assert printed.count("it judges the result useless") == 12
+    assert run_live(recording, questions=2, regimes=3, seconds=-1) == []
+    assert "The time of the demo is up" in capsys.readouterr().out

@@ -46,13 +46,16 @@ class Judge:
     threshold: float = 0.5
     """P(yes) from which a result is useful, where the model tells it; else the word counts."""
 
+    def verdict(self, response: Response) -> Verdict:
+        """Return what the judge's reply says."""
+        if response.yes is not None:
+            return Verdict.USEFUL if response.yes >= self.threshold else Verdict.USELESS
+        return verdict_of(response.text)
+
 
 async def verdict(ledger: Ledger, history: tuple[Entry, ...], judge: Judge) -> Verdict:
     """Ask whether the last result was useful."""
-    response = await asked(ledger, history, judge.wording)
-    if response.yes is not None:
-        return Verdict.USEFUL if response.yes >= judge.threshold else Verdict.USELESS
-    return verdict_of(response.text)
+    return judge.verdict(await asked(ledger, history, judge.wording))
 
 
 async def asked(ledger: Ledger, history: tuple[Entry, ...], wording: Wording) -> Response:
