@@ -13,6 +13,7 @@ KIT = ["aiohttp", "prometheus-client", "pytest", "hypothesis"]
 ADAPTERS = {
     "autogen": ["autogen-agentchat==0.7.5", "autogen-ext[openai]==0.7.5"],
     "dspy": ["dspy==3.4.1"],
+    "inspect_ai": ["inspect-ai==0.3.285", "openai==3.57.0"],
     "langchain": ["langchain==1.5.2", "langchain-openai==1.7.4"],
     "langgraph": ["langchain==1.5.2", "langchain-openai==1.7.4"],
     "litellm": ["litellm[proxy]==1.108.7"],

@@ -37,7 +37,8 @@ class Judge:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         asks = isinstance(settings.signal, SideChannel)
-        self._memory = None if asks else VerdictMemory()
+        self.memory = None if asks else VerdictMemory()
+        """What is known of the steps seen; None for a signal with a memory of its own."""
         self._forced: OrderedDict[int, None] = OrderedDict()
         self._ways: OrderedDict[tuple[str, str], How] = OrderedDict()
         self.late = isinstance(settings.signal, Stated)
@@ -73,7 +74,7 @@ class Judge:
             settings.signal,
             exempt=settings.exempt,
             is_forced=self.is_forced if self._forced else None,
-            memory=self._memory,
+            memory=self.memory,
         )
 
     async def _ask(self, signal: SideChannel, messages: list[Message], ask: Ask) -> None:
