@@ -30,7 +30,7 @@ def _session(name: str) -> None:
         session.install(".", *KIT, *ADAPTERS[name])
         session.run(
             "pytest", "-q", "--import-mode=importlib", "-W", "ignore", "-o", "addopts=",
-            f"tests/adapters/test_{name}.py",
+            f"tests/adapters/test_{name}.py", "tests/adapters/test_pages.py",
         )  # fmt: skip
 
 

@@ -11,7 +11,8 @@ pytest.importorskip("dspy", reason="runs in an environment of its own: make test
 import dspy
 from dspy.utils.dummies import DummyLM
 
-from haltwise.adapters.dspy import StopReAct
+from haltwise.adapters.dspy import StopReAct, StopRefine
+from haltwise.core.errors import ObservationError, ParameterError
 from haltwise.signals import Stated
 from haltwise.testing.adapters import POLICY, Search
 from haltwise.testing.conversations import QUESTION, USEFUL
@@ -80,3 +81,72 @@ def test_case_a9_a_tool_that_raises_is_a_failed_source():
     with dspy.context(lm=DummyLM([_pick() for _ in range(8)] + [ANSWER])):
         _agent(search, max_iters=8)(question=QUESTION)
     assert len(runs) == 8
+
+
+def _attempts(n):
+    advice = {"discussion": "It is wrong.", "advice": '{"predict": "be right"}'}
+    replies = []
+    for t in range(n):
+        replies += [{"reasoning": "so", "answer": f"plan {t}"}, advice]
+    return DummyLM(replies)
+
+
+def _refine(votes, policy, **options):
+    given = iter(votes)
+    return StopRefine(
+        dspy.ChainOfThought("question -> answer"), lambda inputs, prediction: next(given),
+        policy=policy, **options,
+    )  # fmt: skip
+
+
+def test_case_b23_refine_delivers_the_best_attempt_and_not_the_last():
+    """Case B23: votes 4, 1, 2, 1: the first attempt is the one that is committed."""
+    with dspy.context(lm=_attempts(4)):
+        prediction = _refine([4, 1, 2, 1], "best_of_votes(rounds=3)")(question=QUESTION)
+    assert prediction.answer == "plan 0"
+    assert prediction.haltwise["action"] == "commit"
+    assert prediction.haltwise["candidate"] == 0
+
+
+def test_refine_stops_where_the_rule_does():
+    """A majority at the third attempt: no fourth is made."""
+    votes = iter([1, 2, 6, 8, 8])
+    with dspy.context(lm=_attempts(5)):
+        prediction = _refine(votes, "best_of_votes")(question=QUESTION)
+    assert prediction.answer == "plan 2"
+    assert list(votes) == [8, 8]
+
+
+def test_case_a10_a_verifier_that_crashes_gives_no_vote():
+    """Case A10: the attempt without votes is neither good nor bad; the loop goes on."""
+
+    def accepts(inputs, prediction):
+        if prediction.answer == "plan 0":
+            raise TimeoutError("down")
+        return 7
+
+    solver = dspy.ChainOfThought("question -> answer")
+    with dspy.context(lm=_attempts(3)):
+        prediction = StopRefine(solver, accepts, policy="best_of_votes")(question=QUESTION)
+    assert prediction.answer == "plan 1"
+
+
+@pytest.mark.parametrize("bad", [9, -1, float("nan"), "yes"])
+def test_case_a13_votes_that_make_no_sense_are_refused(bad):
+    """Cases A12 and A13: the sentence reaches the caller, DSPy does not swallow it."""
+    with dspy.context(lm=_attempts(3)), pytest.raises(ObservationError):
+        _refine([bad], "best_of_votes")(question=QUESTION)
+
+
+def test_case_b25_no_counter_survives_a_call():
+    """Case B25: the second call of one module begins anew."""
+    refine = _refine([8, 8], "best_of_votes")
+    for _ in range(2):
+        with dspy.context(lm=_attempts(1)):
+            assert refine(question=QUESTION).answer == "plan 0"
+
+
+def test_a_search_rule_is_refused_by_refine():
+    """The sentence names the rule."""
+    with pytest.raises(ParameterError, match="search loops"):
+        _refine([], "streak(5)")

@@ -3,7 +3,8 @@
 A page's ``python`` and ``sh`` blocks run in order, in one folder that holds the files which the
 pages speak of: ``traces.jsonl`` (recorded search episodes), ``answer_now.jsonl`` and
 ``loops.jsonl`` (verify-repair loops), all simulated. A block after ``<!-- not run: reason -->`` is
-left out; any other language is shown, not run.
+left out; any other language is shown, not run. The pages of ``docs/adapters`` need frameworks
+and a model: ``tests/adapters/test_pages.py`` runs them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from haltwise.simulated.repair import simulate_repair
 from haltwise.simulated.search import IGNORES, simulate_search
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(
     r"^(?P<skip><!-- not run: [^>]+ -->\n+)?```(?P<language>python|sh)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
