@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from ..audit.findings import findings
 from ..audit.findings.late_useful_results import SAFE
 from ..audit.findings.words import percent
-from ..audit.mixture import FOREIGN
 from ..audit.result import Audit
 from ..audit.scope import NONE
-from ..core.policies import Deadline, UselessStreak
+from ..audit.setting import rule_text, safe_setting
 from ..record.episode import MEAN6
 from ..stats.estimate import Estimate
 from .terminal import Table, console
@@ -48,8 +47,9 @@ def show(audit: Audit, paths: Sequence[str]) -> None:
         screen.print(Text(remedy, style="bold"), soft_wrap=True)
     every = f"Every number, with its interval and method: haltwise audit {where} --json"
     screen.print(Text(every, style="dim"), soft_wrap=True)
-    rule = _worth_trying(audit)
-    if rule:
+    setting = safe_setting(audit)
+    if setting is not None:
+        rule = rule_text(*setting)
         screen.print(Text(f'Next: haltwise replay {where} --policy "{rule}"'), soft_wrap=True)
 
 
@@ -62,18 +62,6 @@ def after_run_cell(audit: Audit, regime: str) -> str:
     """Return how many of those at risk answered after k useless results: "1 of 292"."""
     row = audit.after(audit.k, regime)
     return f"{row.answered:,} of {row.at_risk:,}" if row is not None and row.at_risk else "-"
-
-
-def _worth_trying(audit: Audit) -> str:
-    """Return the rule that saves most at few answers put at risk; empty where that is not known."""
-    if not audit.right or any(name in FOREIGN for name in audit.mixture.sources):
-        return ""
-    for k in range(1, audit.budget):
-        row = audit.rule(str(UselessStreak(k)))
-        risked = None if row is None else row.answers_at_risk
-        if risked is not None and risked < SAFE * audit.right:
-            return str(UselessStreak(k) | Deadline(audit.budget))
-    return ""
 
 
 def _headline(audit: Audit) -> str:

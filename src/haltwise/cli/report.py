@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
+from .number import Number
 from .options import json_option, level_option, replicates_option, seed_option
 from .output import note, print_json, print_skips, reasons
+from .recorded import Recorded
 from .signal import signal_named, signal_option
 from .where import filters, where_option
 
@@ -52,6 +54,20 @@ SCHEMA = "haltwise.report/1"
     type=click.IntRange(2, 1000),
     help="Actions an episode may take, the answer included.  [default: as recorded, else 8]",
 )
+@click.option(
+    "--answer-now",
+    type=str,
+    metavar="TABLE",
+    help="What forced answers were worth: JSON lines of question_id, success and perhaps t; used "
+    "where the record has no answer-now branch of its own.",
+)
+@click.option(
+    "--price",
+    type=Number(min=0),
+    default=0.05,
+    show_default=True,
+    help="Cost of a tool call, in right answers, that the setting is chosen at.",
+)
 @level_option
 @replicates_option
 @seed_option
@@ -64,6 +80,8 @@ def command(
     format_: str,
     k: int,
     budget: int | None,
+    answer_now: str | None,
+    price: float,
     level: float,
     replicates: int,
     seed: int,
@@ -78,13 +96,30 @@ def command(
     """
     from ..audit.gather import gather
     from ..audit.result import audit
+    from ..replay.answer_now import read_answer_now
+    from ..report.search.details import details
     from ..report.search.page import search_page
 
     gathered = gather(paths, where=filters(where), signal=signal_named(signal))
     if not gathered.tally.episodes:
         raise InputError(f"no search episode in {', '.join(paths)}{reasons(gathered.skipped)}")
     done = audit(gathered.tally, k=k, budget=budget, level=level, replicates=replicates, seed=seed)
-    page = search_page(done, gathered.tally.sample(done.budget))
+    found = details(
+        Recorded(paths, where, signal).search(),
+        k=k,
+        budget=done.budget,
+        price=price,
+        answer_now=None if answer_now is None else read_answer_now(answer_now),
+    )
+    page = search_page(
+        done,
+        gathered.tally.sample(done.budget),
+        found,
+        paths=paths,
+        price=price,
+        replicates=replicates,
+        seed=seed,
+    )
     written = write(page, out, format_)
     if as_json:
         print_json(

@@ -79,12 +79,23 @@ class RecoveryModel:
         r = B - m, so the table over (r, m, fresh) needs r and m only. The m = 1 row holds every
         run, 0 included; the other rows begin at r = 1, since a loop without a run is not stopped.
         """
+        rows = [tuple(range(self.budget))]
+        for worth in self.advantage:
+            rows.append(tuple(run for run, more in enumerate(worth, start=1) if more < -TIE))
+        return tuple(rows)
+
+    @cached_property
+    def advantage(self) -> tuple[tuple[float, ...], ...]:
+        """What searching on is worth beyond answering now: ``advantage[m - 2][r - 1]``.
+
+        For m = 2 .. B-1 actions left and runs r = 1 .. B-m; below 0 an answer is forced.
+        """
         last = self.budget - 1
         ahead = {run: self.answer_now[run != last] for run in range(1, last + 1)}
-        rows = [tuple(range(last + 1))]
+        rows = []
         for left in range(2, self.budget):
             taken = self.budget - left
-            now, fired = {}, []
+            now, more = {}, []
             for run in range(1, taken + 1):
                 row = int(run != taken)
                 hazard, answer = self.hazard[row][run - 1], self.answer_now[row]
@@ -93,11 +104,10 @@ class RecoveryModel:
                     + (1 - hazard) * ahead[run + 1]
                     - self.price
                 )
-                if answer > search_on + TIE:
-                    fired.append(run)
+                more.append(search_on - answer)
                 now[run] = max(answer, search_on)
             ahead = now
-            rows.append(tuple(fired))
+            rows.append(tuple(more))
         return tuple(rows)
 
     @cached_property

@@ -33,6 +33,10 @@ class Fragment:
     """What its script reads, as JSON."""
     name: str = ""
     """Under which the script finds the data."""
+    script: str = ""
+    """Name of its script in ``assets``."""
+    figure: Figure | None = None
+    """The chart that the template places; None where it has none."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,9 @@ class Page:
     @property
     def figures(self) -> list[Figure]:
         """Every figure, in order."""
-        return [b for s in self.sections for b in s.blocks if isinstance(b, Figure)]
+        blocks = [block for section in self.sections for block in section.blocks]
+        found = [block.figure if isinstance(block, Fragment) else block for block in blocks]
+        return [block for block in found if isinstance(block, Figure)]
 
 
 def render(page: Page, *, live: str | None = None) -> str:
@@ -116,15 +122,14 @@ def render(page: Page, *, live: str | None = None) -> str:
         InputError: the extra ``report`` is not installed.
     """
     needed("altair")
-    data = {b.name: b.data for s in page.sections for b in s.blocks if isinstance(b, Fragment)}
+    fragments = [b for s in page.sections for b in s.blocks if isinstance(b, Fragment)]
+    data = {fragment.name: fragment.data for fragment in fragments if fragment.name}
     charts = {f.name: f.drawn("container") for f in page.figures if f.spec is not None}
-    for fragment in data.values():
-        if fragment is not None and "chart" in fragment:
-            charts[fragment["chart"]["name"]] = fragment["chart"]["spec"]
     themes = {"light": config(LIGHT), "dark": config(DARK)}
     drawn = bool(charts)
     scripts = [runtime()] if drawn else []
-    scripts.append(asset("report.js"))
+    names = ["report.js", *dict.fromkeys(f.script for f in fragments if f.script)]
+    scripts += [asset(name) for name in names]
     html: str = (
         _environment()
         .get_template("report.html.j2")

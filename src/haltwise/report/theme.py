@@ -100,7 +100,9 @@ def config(palette: Palette, *, font: str = FONT) -> dict[str, Any]:
             "interval": {"strokeWidth": 2, "opacity": 0.75},
             "reference": {"stroke": palette.quiet, "strokeDash": [4, 4], "strokeWidth": 1},
             "quiet-text": {"fill": palette.quiet, "fontSize": 12},
-            "chosen": {"fill": palette.category[1], "stroke": palette.category[1]},
+            "chosen": {"stroke": palette.category[1]},
+            "recorded": {"fill": palette.ink},
             "cell": {"stroke": palette.ground, "strokeWidth": 2},
+            "on-cell": {"fill": palette.ground, "fontSize": 12, "fontWeight": "bold"},
         },
     }

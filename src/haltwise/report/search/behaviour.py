@@ -6,9 +6,12 @@ k": never the one without the other).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...audit.contrast import Contrast, cells
+from ...audit.hazard import cells as hazard_cells
+from ...audit.hazard import pairs as hazard_pairs
 from ...audit.result import Audit
 from ...audit.scope import scope
 from ...audit.tally import Sample
@@ -133,3 +136,78 @@ def _chart(data: list[dict[str, Any]], level: float) -> dict[str, Any]:
         y="rate:Q", shape=alt.Shape("group:N", sort=[ALL_USELESS, MIXED], legend=None)
     )
     return spec_of(alt.layer(bars, dots))
+
+
+def response_figure(audit: Audit, sample: Sample) -> Figure:
+    """Return the answer rate at every step and run length, as a heat map."""
+    keep, _ = scope(sample)
+    cases = hazard_pairs(sample.budget)
+    totals = sample.total(sample.values(lambda r: hazard_cells(r, sample.budget)), keep)
+    data = [
+        {
+            "t": t,
+            "run": run,
+            "rate": int(answers) / int(decisions),
+            "cell": f"{answers:,} of {decisions:,}",
+        }
+        for (t, run), decisions, answers in zip(
+            cases, totals[: len(cases)], totals[len(cases) :], strict=True
+        )
+        if decisions
+    ]
+    steps = sorted({row["t"] for row in data})
+    by_cell = {(row["t"], row["run"]): row["cell"] for row in data}
+    slope = audit.hazard_slope.estimate
+    return Figure(
+        name="answers-by-run",
+        title=_slope_title(slope),
+        text=(
+            "The same decisions by step and by run: read along a row, from short runs to long "
+            "ones. Where verdicts count, a row turns darker to the right."
+        ),
+        spec=_heat(data) if data else None,
+        table=Table.of(
+            ("results seen", *(f"run of {run}" for run in range(1, max(steps, default=0) + 1))),
+            [
+                (str(t), *(by_cell.get((t, run), DASH) for run in range(1, max(steps) + 1)))
+                for t in steps
+            ],
+        ),
+        height=max(120, 46 * len(steps)),
+        note=slope.note,
+    )
+
+
+def _slope_title(slope: Estimate) -> str:
+    if not slope.defined:
+        return "How longer runs change the odds of answering cannot be told"
+    factor = math.exp(slope.value)
+    if slope.low > 0:
+        return f"Each further useless result multiplies the odds of answering by {factor:.2g}"
+    if slope.high < 0:
+        return f"Each further useless result makes an answer less likely: odds times {factor:.2g}"
+    return "Longer runs of useless results do not change the odds of answering"
+
+
+def _heat(data: list[dict[str, Any]]) -> dict[str, Any]:
+    import altair as alt
+
+    base = alt.Chart(alt.InlineData(values=data)).encode(
+        x=alt.X("run:O", title="useless results in a row"),
+        y=alt.Y("t:O", title="results seen so far"),
+        tooltip=[
+            alt.Tooltip("t:O", title="results seen"),
+            alt.Tooltip("run:O", title="useless in a row"),
+            alt.Tooltip("cell:N", title="answer next"),
+            alt.Tooltip("rate:Q", title="rate", format=".1%"),
+        ],
+    )
+    cells = base.mark_rect(style="cell").encode(
+        color=alt.Color(
+            "rate:Q",
+            title="answer next",
+            legend=alt.Legend(format="%", gradientLength=160),
+            scale=alt.Scale(domain=[0, max(0.2, *(row["rate"] for row in data))]),
+        )
+    )
+    return spec_of(cells)

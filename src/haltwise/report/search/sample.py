@@ -1,0 +1,76 @@
+"""A few episodes worth a look, a bounded number of each kind and regime, the first ones that come.
+
+Knows why an episode is of interest; ignorant of rules and of markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from ...record.episode import SearchEpisode
+from ...replay.search import SearchTable
+
+EACH = 2
+"""Episodes kept of each kind and regime."""
+MOST = 36
+"""Episodes kept in all."""
+
+
+class Kind(StrEnum):
+    """Why an episode is worth a look."""
+
+    SPENT = "searched on after many useless results and was not right"
+    LATE = "right after many useless results: a rule would have put this answer at risk"
+    WRONG = "had a useful result and was still wrong"
+    RIGHT = "found something and was right"
+    SILENT = "ended without an answer"
+
+
+@dataclass(frozen=True)
+class Story:
+    """An episode, and why it is shown."""
+
+    kind: Kind
+    episode: SearchEpisode
+
+
+class Sampler:
+    """Keeps episodes of every kind."""
+
+    def __init__(self, k: int) -> None:
+        """Take the run length that counts as many useless results."""
+        self._k = k
+        self._kept: dict[tuple[Kind, str | None], list[SearchEpisode]] = {}
+
+    def add(self, episodes: Sequence[SearchEpisode], table: SearchTable) -> None:
+        """Look at a batch laid out as ``table``."""
+        long = ((table.runs() >= self._k) & table.inside & table.free).any(axis=1)
+        right, wrong = table.success == 1, ~(table.success == 1)
+        useful = (table.inside & (table.runs() == 0)).any(axis=1)
+        silent = np.array([not e.steps or e.steps[-1].action != "answer" for e in episodes], bool)
+        for kind, found in (
+            (Kind.SPENT, long & wrong),
+            (Kind.LATE, long & right),
+            (Kind.SILENT, ~long & silent & wrong),
+            (Kind.WRONG, ~long & useful & ~silent & wrong),
+            (Kind.RIGHT, ~long & right),
+        ):
+            for place in np.flatnonzero(found).tolist():
+                episode = episodes[place]
+                if not episode.steps:
+                    continue
+                kept = self._kept.setdefault((kind, episode.regime), [])
+                if len(kept) < EACH:
+                    kept.append(episode)
+
+    def stories(self) -> tuple[Story, ...]:
+        """Return the episodes, kind by kind, at most `MOST` in all and as many of each kind."""
+        by_kind = {kind: [] for kind in Kind}  # type: dict[Kind, list[Story]]
+        for (kind, _), episodes in self._kept.items():
+            by_kind[kind] += [Story(kind, episode) for episode in episodes]
+        share = MOST // len(Kind)
+        return tuple(story for found in by_kind.values() for story in found[: max(share, 1)])
