@@ -5,6 +5,8 @@ Knows options and where files go; what a report says is the affair of `haltwise.
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,7 +117,7 @@ def command(
         done,
         gathered.tally.sample(done.budget),
         found,
-        paths=paths,
+        again=again(paths, answer_now),
         price=price,
         replicates=replicates,
         seed=seed,
@@ -133,6 +135,12 @@ def command(
         for path in written:
             note(f"written: {path}")
         print_skips(gathered.skipped)
+
+
+def again(paths: Sequence[str], answer_now: str | None) -> str:
+    """Return what was read, as it is typed for another command."""
+    table = "" if answer_now is None else f" --answer-now {shlex.quote(answer_now)}"
+    return shlex.join(paths) + table
 
 
 def write(page: Page, out: Path | None, format_: str = "html") -> list[Path]:

@@ -117,7 +117,7 @@ def _batched(
     numbers: dict[str, int] = {}
     clusters: list[int] = []
     parts: list[list[Outcomes]] = []
-    for batch in _batches(episodes):
+    for batch in batches(episodes):
         clusters.extend([numbers.setdefault(e.cluster_id, len(numbers)) for e in batch])
         parts.append(evaluate(batch))
     if not parts:
@@ -126,7 +126,7 @@ def _batched(
     return Replayed(kind, by_policy, np.array(clusters, np.int64))
 
 
-def _batches(episodes: Iterable[Loop]) -> Iterator[list[Loop]]:
+def batches(episodes: Iterable[Loop]) -> Iterator[list[Loop]]:
     """Cut into batches of loops of similar length, so that one long loop does not pad all."""
     stream = iter(episodes)
     while batch := list(islice(stream, BATCH)):

@@ -186,13 +186,21 @@ def asset(name: str) -> str:
 @cache
 def _environment() -> Any:
     jinja2 = needed("jinja2")
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["sentence"] = sentence
+    return environment
+
+
+def sentence(text: str) -> str:
+    """Return a note as a sentence: a capital at the beginning, a full stop at the end."""
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
 
 
 def _hash(script: str) -> str:

@@ -98,11 +98,11 @@ def config(palette: Palette, *, font: str = FONT) -> dict[str, Any]:
         "text": {"color": palette.ink, "fontSize": 12, "font": font},
         "style": {
             "interval": {"strokeWidth": 2, "opacity": 0.75},
-            "reference": {"stroke": palette.quiet, "strokeDash": [4, 4], "strokeWidth": 1},
-            "quiet-text": {"fill": palette.quiet, "fontSize": 12},
-            "chosen": {"stroke": palette.category[1]},
-            "recorded": {"fill": palette.ink},
+            "reference": {"color": palette.quiet, "strokeDash": [4, 4], "strokeWidth": 1},
+            "quiet-text": {"color": palette.quiet, "fontSize": 12},
+            "chosen": {"color": palette.category[1]},
+            "recorded": {"color": palette.ink},
             "cell": {"stroke": palette.ground, "strokeWidth": 2},
-            "on-cell": {"fill": palette.ground, "fontSize": 12, "fontWeight": "bold"},
+            "on-cell": {"color": palette.ground, "fontSize": 12, "fontWeight": "bold"},
         },
     }

@@ -1,14 +1,14 @@
-// The episode browser: shows the episodes of one kind, and opens all of them for printing.
+// The episode browser: shows the episodes of one kind.
 (() => {
   "use strict";
   const choice = document.getElementById("episode-kind");
   if (!choice) return;
-  const all = [...document.querySelectorAll(".episode")];
+  const groups = [...document.querySelectorAll(".kind-group")];
   choice.addEventListener("change", () => {
     let shown = 0;
-    for (const episode of all) {
-      episode.hidden = choice.value !== "" && episode.dataset.kind !== choice.value;
-      shown += episode.hidden ? 0 : 1;
+    for (const group of groups) {
+      group.hidden = choice.value !== "" && group.dataset.kind !== choice.value;
+      shown += group.hidden ? 0 : +group.dataset.count;
     }
     document.getElementById("episode-count").textContent = `${shown} episode${shown === 1 ? "" : "s"}`;
   });

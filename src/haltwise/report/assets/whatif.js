@@ -42,7 +42,7 @@
     say("whatif-utility", effect.utility[price]);
     say("whatif-none-utility", none.utility[price]);
     const top = best(price);
-    if (data.known && top) say("whatif-best", `Best at this price: ${top.policy}, utility ${top.utility[price]}.`);
+    if (data.known && top) say("whatif-best", `Highest utility at this price: ${top.policy}, ${top.utility[price]}.`);
     mark(effect);
   }
 

@@ -118,7 +118,7 @@ def _chart(data: list[dict[str, Any]], level: float) -> dict[str, Any]:
     import altair as alt
 
     base = alt.Chart(alt.InlineData(values=data)).encode(
-        x=alt.X("t:O", title="results seen so far"),
+        x=alt.X("t:O", title="results seen so far", scale=alt.Scale(paddingInner=0.7)),
         xOffset=alt.XOffset("group:N", sort=[ALL_USELESS, MIXED]),
         color=alt.Color("group:N", title=None, sort=[ALL_USELESS, MIXED]),
         tooltip=[
@@ -143,27 +143,26 @@ def response_figure(audit: Audit, sample: Sample) -> Figure:
     keep, _ = scope(sample)
     cases = hazard_pairs(sample.budget)
     totals = sample.total(sample.values(lambda r: hazard_cells(r, sample.budget)), keep)
-    data = [
-        {
-            "t": t,
-            "run": run,
-            "rate": int(answers) / int(decisions),
-            "cell": f"{answers:,} of {decisions:,}",
-        }
-        for (t, run), decisions, answers in zip(
+    counted = {
+        case: (int(answers), int(decisions))
+        for case, decisions, answers in zip(
             cases, totals[: len(cases)], totals[len(cases) :], strict=True
         )
         if decisions
+    }
+    by_cell = {case: f"{x:,} of {n:,}" for case, (x, n) in counted.items()}
+    data = [
+        {"t": t, "run": run, "rate": x / n, "cell": by_cell[t, run]}
+        for (t, run), (x, n) in counted.items()
     ]
-    steps = sorted({row["t"] for row in data})
-    by_cell = {(row["t"], row["run"]): row["cell"] for row in data}
+    steps = sorted({t for t, _ in counted})
     slope = audit.hazard_slope.estimate
     return Figure(
         name="answers-by-run",
         title=_slope_title(slope),
         text=(
             "The same decisions by step and by run: read along a row, from short runs to long "
-            "ones. Where verdicts count, a row turns darker to the right."
+            "ones. Where verdicts count, the shade of a row grows stronger to the right."
         ),
         spec=_heat(data) if data else None,
         table=Table.of(
@@ -173,7 +172,7 @@ def response_figure(audit: Audit, sample: Sample) -> Figure:
                 for t in steps
             ],
         ),
-        height=max(120, 46 * len(steps)),
+        height=130 + 34 * len(steps),
         note=slope.note,
     )
 

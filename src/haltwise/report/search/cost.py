@@ -57,7 +57,7 @@ def waste_figure(audit: Audit, sample: Sample) -> Figure:
             ("", "episodes", "calls an episode", f"after {k} useless in a row", "share"),
             rows if defined else [],
         ),
-        height=max(80, 44 * len(rows)),
+        height=90 + 34 * len(rows),
         note="" if share is None else share.note,
     )
 
@@ -99,7 +99,7 @@ def success_figure(audit: Audit) -> Figure:
         text="Share of right answers, with its interval, by what the source did.",
         spec=_success_chart(data) if data else None,
         table=Table.of(("", "right", "interval", "graded", "note"), rows),
-        height=max(90, 40 * len(data)),
+        height=60 + 36 * len(data),
         note="; ".join(sorted(reasons)),
     )
 

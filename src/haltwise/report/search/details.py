@@ -6,9 +6,8 @@ what stays is sums and a bounded sample. Knows nothing of pages.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
@@ -18,12 +17,11 @@ from ...core.errors import InputError
 from ...core.recovery import RecoveryModel
 from ...record.episode import SearchEpisode
 from ...replay.answer_now import AnswerNowTable
+from ...replay.run import batches
 from ...replay.search import search_table
 from .sample import Sampler, Story
 from .whatif import WhatIf
 
-BATCH = 10_000
-"""Episodes held at a time."""
 LARGEST = 20
 """Largest budget for which the recovery table is worked out: it grows with its square."""
 
@@ -63,7 +61,7 @@ def details(
     """
     what_if, sampler = WhatIf(budget), Sampler(k)
     summed: RecoveryCounts | None = None
-    for batch in _batches(episodes):
+    for batch in batches(episodes):  # in the order of replay, so that resamples agree
         table = search_table(batch, answer_now)
         what_if.add(table, [episode.cluster_id for episode in batch])
         sampler.add(batch, table)
@@ -91,9 +89,3 @@ def _fitted(
 
 def _added(left: RecoveryCounts, right: RecoveryCounts) -> RecoveryCounts:
     return RecoveryCounts.of(left.matrix() + right.matrix())
-
-
-def _batches(episodes: Iterable[SearchEpisode]) -> Iterator[list[SearchEpisode]]:
-    stream = iter(episodes)
-    while batch := list(islice(stream, BATCH)):
-        yield batch

@@ -7,6 +7,7 @@ an enforced run would log. Texts are cut here and escaped by the page.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,11 +54,11 @@ def browser(stories: Sequence[Story], policies: Sequence[tuple[str, Policy]]) ->
     """Return the sampled episodes with the stops of ``policies``, given by name."""
     shown = [_shown(number, story, policies) for number, story in enumerate(stories, start=1)]
     kinds = [(kind.name.lower(), kind.value) for kind in Kind]
-    present = {story["kind"] for story in shown}
+    present = Counter(story["kind"] for story in shown)
     context = {
         "stories": shown,
-        "kinds": [pair for pair in kinds if pair[0] in present],
-        "policies": [name for name, _ in policies],
+        "kinds": [(name, why, count) for name, why in kinds if (count := present[name])],
+        "marked": policies[0][0],
     }
     return Fragment("episodes.html.j2", context, None, "", script="episodes.js")
 
@@ -116,12 +117,13 @@ def _shown(number: int, story: Story, policies: Sequence[tuple[str, Policy]]) ->
                 "beliefs": _beliefs(step),
                 "branch": _branch(step),
                 "stops": [stop for stop in found if stop.t == step.t],
+                "marked": any(s.t == step.t and s.policy == policies[0][0] for s in found),
             }
         )
     outcome = episode.outcome
     ended = {True: "right", False: "wrong", None: "not graded"}[outcome.success]
     if not any(step["answer"] for step in steps) and outcome.answer is None:
-        ended = "no answer" if outcome.success is None else f"no answer, {ended}"
+        ended = "no answer" if outcome.success is not True else "no answer, right"
     return {
         "number": number,
         "kind": story.kind.name.lower(),

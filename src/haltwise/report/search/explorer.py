@@ -37,7 +37,14 @@ def explorer(effects: Sequence[Effect], what_if: WhatIf, start: Effect, price: f
         "best_text": _best(effects, place) if known else "",
         "note": _note(effects),
     }
-    figure = Figure("every-rule", title, text, _chart(data, known, start.expression), Table.of((), ()), height=320)
+    figure = Figure(
+        "every-rule",
+        title,
+        text,
+        _chart(data, known, start.expression),
+        Table.of((), ()),
+        height=320,
+    )
     context["figure"] = figure
     return Fragment("whatif.html.j2", context, data, NAME, script="whatif.js", figure=figure)
 
@@ -61,7 +68,7 @@ def _best(effects: Sequence[Effect], place: int) -> str:
     if not defined:
         return ""
     best = max(defined, key=lambda e: e.utility[place].value)
-    return f"Best at this price: {best.expression}, utility {replayed(best.utility[place])}."
+    return f"Highest utility at this price: {best.expression}, {replayed(best.utility[place])}."
 
 
 def _note(effects: Sequence[Effect]) -> str:

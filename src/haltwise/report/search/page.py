@@ -34,7 +34,7 @@ def search_page(
     sample: Sample,
     details: Details | None = None,
     *,
-    paths: Sequence[str] = (),
+    again: str = "traces.jsonl",
     price: float = 0.05,
     replicates: int = 2000,
     seed: int = 0,
@@ -46,7 +46,7 @@ def search_page(
         audit: the numbers.
         sample: the episodes that they come from.
         details: what rules would have done, recoveries, episodes; None leaves these parts out.
-        paths: what was read, for the lines to type.
+        again: what was read, as it was typed: paths and the table of forced answers.
         price: of a call, in right answers.
         replicates: bootstrap resamples.
         seed: of these.
@@ -65,7 +65,7 @@ def search_page(
         best = chosen(effects, audit, price)
         if best is not None:
             gain = details.what_if.gain(effects, best, **drawn)  # type: ignore[arg-type]
-            use = setting(best, effects[0], gain, audit, price, paths)
+            use = setting(best, effects[0], gain, audit, price, again)
         start = best or effects[-1]
         sections += [
             Section(
@@ -87,7 +87,7 @@ def search_page(
         facts=facts(audit),
         setting=use,
         findings=[Finding(finding.title, finding.evidence) for finding in found],
-        notes=[f"{note[:1].upper()}{note[1:]}." for note in audit.notes],
+        notes=audit.notes,
         sections=sections,
         colophon=colophon,
     )

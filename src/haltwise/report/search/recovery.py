@@ -67,7 +67,7 @@ def recovery_figure(
         ),
         spec=_chart(cells),
         table=Table.of(("actions left", *(f"run of {run}" for run in range(1, longest + 1))), rows),
-        height=46 * longest,
+        height=110 + 36 * longest,
         note="; ".join([*notes, _rests_on(counts)]) if counts is not None else "; ".join(notes),
     )
 

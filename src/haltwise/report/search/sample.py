@@ -23,11 +23,11 @@ MOST = 36
 class Kind(StrEnum):
     """Why an episode is worth a look."""
 
-    SPENT = "searched on after many useless results and was not right"
-    LATE = "right after many useless results: a rule would have put this answer at risk"
-    WRONG = "had a useful result and was still wrong"
-    RIGHT = "found something and was right"
-    SILENT = "ended without an answer"
+    SPENT = "many useless results, searched on, not right"
+    LATE = "many useless results, searched on, right: a rule puts this answer at risk"
+    WRONG = "a useful result, and still a wrong answer"
+    RIGHT = "a right answer without a long run"
+    SILENT = "no long run, and no answer"
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def chosen(effects: Sequence[Effect], audit: Audit, price: float) -> Effect | No
 
 
 def setting(
-    effect: Effect, none: Effect, gain: Estimate, audit: Audit, price: float, paths: Sequence[str]
+    effect: Effect, none: Effect, gain: Estimate, audit: Audit, price: float, again: str
 ) -> Setting:
     """Return the setting in words.
 
@@ -41,7 +41,7 @@ def setting(
         gain: by how much the rule changes the share of right answers.
         audit: for how much was right.
         price: of a call.
-        paths: what was read, for the line to type.
+        again: what was read, as it was typed.
     """
     rule = effect.expression
     return Setting(
@@ -52,7 +52,10 @@ def setting(
                 "In front of any model API, without touching the agent",
                 f'haltwise serve --upstream https://api.openai.com --policy "{rule}"',
             ),
-            ("Check it on your own record", _check(rule, paths)),
+            (
+                "Check it on your own record",
+                f'haltwise replay {again} --policy never --policy "{rule}"',
+            ),
         ],
         _caution(effect, price),
     )
@@ -69,8 +72,8 @@ def _effect(effect: Effect, none: Effect, gain: Estimate, audit: Audit) -> str:
         if gain.low == gain.low:
             interval = f", {gain.level:.0%} interval {points(gain.low)} to {points(gain.high)}"
         return (
-            f"On these episodes: {calls}, and {percent(effect.success.value)} right answers "
-            f"instead of {percent(none.success.value)} ({points(gain.value)} points{interval})."
+            f"On these episodes: {calls}, and {100 * effect.success.value:.1f} % right answers "
+            f"instead of {100 * none.success.value:.1f} % ({points(gain.value)} points{interval})."
         )
     return (
         f"On these episodes: {calls}. {effect.at_risk:,} of {audit.right:,} right answers came "
@@ -84,10 +87,7 @@ def _caution(effect: Effect, price: float) -> str:
         if effect.success.defined
         else "The smallest k that puts fewer than 2 % of the right answers at risk"
     )
-    return f"{how}. A source that recovers later than those recorded here would be cut off."
-
-
-def _check(rule: str, paths: Sequence[str]) -> str:
-    import shlex
-
-    return f'haltwise replay {shlex.join(paths)} --policy never --policy "{rule}"'
+    return (
+        f"{how}. A source that recovers later than those recorded here would be cut off; earlier "
+        "deadlines are under What if."
+    )

@@ -41,11 +41,11 @@ def survival_figure(audit: Audit, sample: Sample) -> Figure:
         name="survival",
         title=_title(curves),
         text=(
-            "Each curve follows episodes through their first run of useless results. It falls "
-            "where agents answer; a rule such as streak(5) would bring every curve to 0 at 5. "
-            "Runs that end because a result was useful are censored there."
+            "Each curve follows episodes through their first run of useless results and falls "
+            "where agents answer of their own accord. Runs that end because a result was useful "
+            "are censored there. The dashed line is what an enforced rule does."
         ),
-        spec=_chart(curves, level) if curves else None,
+        spec=_chart(curves, level, audit.k) if curves else None,
         table=Table.of(
             columns,
             [[str(run), *(_at(c, run) for c in curves.values())] for run in range(1, longest + 1)],
@@ -109,7 +109,7 @@ def _at(curve: SurvivalCurve, run: int) -> str:
     return f"{percent_or_dash(share.value)}{watched}"
 
 
-def _chart(curves: dict[str, SurvivalCurve], level: float) -> dict[str, Any]:
+def _chart(curves: dict[str, SurvivalCurve], level: float, k: int) -> dict[str, Any]:
     import altair as alt
 
     data = []
@@ -149,7 +149,6 @@ def _chart(curves: dict[str, SurvivalCurve], level: float) -> dict[str, Any]:
             axis=alt.Axis(format="%", tickCount=5),
             scale=alt.Scale(domain=[0, 1]),
         ),
-        strokeDash=alt.StrokeDash("regime:N", sort=names, legend=None),
     )
     dots = base.mark_point(size=40).encode(
         y="share:Q",
@@ -162,4 +161,18 @@ def _chart(curves: dict[str, SurvivalCurve], level: float) -> dict[str, Any]:
             alt.Tooltip("n:N", title="watched"),
         ],
     )
-    return spec_of(alt.layer(lines, dots))
+    longest = max(int(curve.times[-1]) for curve in curves.values())
+    enforced = [
+        {"run": run, "share": 1.0 if run < k else 0.0} for run in range(max(longest, k) + 1)
+    ]
+    rule = (
+        alt.Chart(alt.InlineData(values=enforced))
+        .mark_line(interpolate="step-after", style="reference")
+        .encode(x="run:Q", y="share:Q")
+    )
+    name = (
+        alt.Chart(alt.InlineData(values=[{"run": k, "share": 0.5, "name": f"streak({k})"}]))
+        .mark_text(align="right", dx=-8, style="quiet-text")
+        .encode(x="run:Q", y="share:Q", text="name:N")
+    )
+    return spec_of(alt.layer(rule, name, lines, dots))
