@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, betaln, chdtrc, xlogy
+from scipy.special import betaincinv, betaln, xlogy
 
 from ..record.repair_table import RepairTable
 from ..stats.estimate import Estimate, undefined
+from ..stats.likelihood import likelihood_ratio
 from .emission import Counts, Floats
 
 PRIOR = 0.5
@@ -135,10 +136,9 @@ def rounds_differ(transitions: Transitions) -> float:
     x, n = transitions.changed[seen], transitions.total[seen]
     if len(n) < 2:
         return 1.0
-    ratio = 2 * float(
-        (_log_likelihood(x, n, x / n)).sum() - _log_likelihood(x, n, x.sum() / n.sum()).sum()
-    )
-    return float(chdtrc(len(n) - 1, ratio))
+    one = float(_log_likelihood(x, n, x.sum() / n.sum()).sum())
+    each = float(_log_likelihood(x, n, x / n).sum())
+    return likelihood_ratio(one, each, len(n) - 1).p
 
 
 def pooled(transitions: Transitions) -> tuple[float, ...]:

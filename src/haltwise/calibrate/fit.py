@@ -10,12 +10,13 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtrc, chdtri, expit, ndtri
+from scipy.special import chdtri, expit, ndtri
 
 from ..core.errors import InputError
 from ..core.noise import NoiseModel
 from ..record.repair_table import UNKNOWN, RepairTable
 from ..stats.estimate import Estimate, undefined
+from ..stats.likelihood import likelihood_ratio
 from .chain import Chain, ChainFit, ChainModel
 from .dynamics import BY_ROUND_LEVEL, Rate, count_transitions, estimate_rate, is_gated
 from .em import logit
@@ -267,8 +268,8 @@ def _differs(chain: Chain, pooled: ChainFit, icc: float, which: str) -> bool:
         return False
     by = (which == "alphas", which == "betas")
     split = chain.fit(_by_round(chain, icc, *by), _expanded(chain, pooled, *by))
-    ratio = 2.0 * (split.log_likelihood - pooled.log_likelihood)
-    return bool(chdtrc(chain.repairs - 1, ratio) < BY_ROUND_LEVEL)
+    test = likelihood_ratio(pooled.log_likelihood, split.log_likelihood, chain.repairs - 1)
+    return test.p < BY_ROUND_LEVEL
 
 
 def _by_round(chain: Chain, icc: float, alpha: bool, beta: bool) -> ChainModel:

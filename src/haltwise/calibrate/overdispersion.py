@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from ..stats.estimate import Estimate, undefined
+from ..stats.likelihood import likelihood_ratio
 from .emission import Floats, effective, log_likelihood
 from .votes import PRIOR, VoteCounts
 
@@ -75,7 +76,7 @@ def fit_overdispersion(counts: VoteCounts, *, level: float = 0.95) -> Overdisper
     )
     icc, height = _top(profile)
     height = max(height, independent)
-    ratio = 2.0 * (height - independent)
+    ratio = likelihood_ratio(independent, height, boundary=True).statistic
     low, high = _inside(profile, height - _half_quantile(level))
     estimate = Estimate(icc, low, high, level, plans, _METHOD, f"likelihood ratio {ratio:.2f}")
     if ratio <= LIKELIHOOD_RATIO:

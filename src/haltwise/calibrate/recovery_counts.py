@@ -138,18 +138,16 @@ def isotonic(sums: Floats, weights: Floats) -> Floats:
     width = sums.shape[-1]
     total = np.concatenate([np.zeros_like(sums[..., :1]), np.cumsum(sums, axis=-1)], axis=-1)
     weight = np.concatenate([np.zeros_like(sums[..., :1]), np.cumsum(weights, axis=-1)], axis=-1)
-    fitted = np.full(sums.shape, math.nan)
-    for m in range(width):
-        best = np.full(sums.shape[:-1], -math.inf)
-        for i in range(m + 1):
-            worst = np.full(sums.shape[:-1], math.inf)
-            for j in range(m, width):
-                mass = weight[..., j + 1] - weight[..., i]
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    mean = (total[..., j + 1] - total[..., i]) / mass
-                worst = np.where(mass > 0, np.fmin(worst, mean), worst)
-            best = np.where(np.isfinite(worst), np.fmax(best, worst), best)
-        fitted[..., m] = np.where(weights[..., m] > 0, best, math.nan)
+    fitted = np.full(sums.shape, -math.inf)
+    for i in range(width):  # one pass an i: the smallest over j >= m is a running minimum
+        mass = weight[..., i + 1 :] - weight[..., i, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = (total[..., i + 1 :] - total[..., i, None]) / mass
+        mean[mass <= 0] = math.inf
+        worst = np.minimum.accumulate(mean[..., ::-1], axis=-1)[..., ::-1]
+        worst[np.isposinf(worst)] = -math.inf
+        np.fmax(fitted[..., i:], worst, out=fitted[..., i:])
+    fitted[weights <= 0] = math.nan
     return fitted
 
 
