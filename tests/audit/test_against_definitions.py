@@ -168,5 +168,5 @@ def test_adding_up_equal_pairs_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     for start in range(0, 60, 10):
         tally.merge(tally_of(episodes[start : start + 10]))
     assert tally.episodes == 60
-    assert sum(map(len, tally._clusters)) == 6  # 3 questions x 2 outlines
+    assert sum(map(len, tally._held)) == 6  # 3 questions x 2 outlines
     assert document(audit(tally, k=3, budget=BUDGET, replicates=40)) == whole

@@ -65,12 +65,23 @@ class Packing:
         return rows
 
 
-def distinct(words: list[Ints]) -> tuple[Ints, Ints]:
-    """Return where each distinct row of at least one word first stands, and how often it occurs."""
+def distinct(words: list[Ints], counts: Ints | None = None) -> tuple[Ints, Ints]:
+    """Return where each distinct row of at least one word first stands, and how often it occurs.
+
+    Args:
+        words: the words of each row.
+        counts: how often each row counts; None: once.
+    """
     code = words[0]
     for word in words[1:]:
         _, left = np.unique(code, return_inverse=True)
         found, right = np.unique(word, return_inverse=True)
         code = left * len(found) + right
-    _, first, counts = np.unique(code, return_index=True, return_counts=True)
-    return first, counts
+    if counts is None:
+        _, first, counts = np.unique(code, return_index=True, return_counts=True)
+        return first, counts
+    order = np.argsort(code, kind="stable")
+    new = np.ones(len(order), bool)
+    np.not_equal(code[order][1:], code[order][:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    return order[starts], np.add.reduceat(counts[order], starts)

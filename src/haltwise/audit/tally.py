@@ -8,7 +8,7 @@ worked out once for each distinct outline (`Sample`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.events import Verdict
-from ..record.digest import Digests
 from ..record.outline import CODES, Outline, Outlines
+from .columns import Buckets, Columns, new
 from .packing import Packing, distinct
 from .trajectories import Bools, Ints, Trajectories
 
@@ -29,6 +29,8 @@ Features = Callable[[Trajectories], Values]
 
 _PENDING = 1 << 22
 """Entries that are held before equal ones are added up."""
+_WORK = 100
+"""Bytes that an entry takes while equal ones are added up, 20 of them to stay."""
 _BLOCK = 1 << 22
 """Padded steps of one block of outlines."""
 _ROWS = 1 << 14
@@ -38,11 +40,18 @@ _ROWS = 1 << 14
 class Tally:
     """Episodes by cluster and outline. Mutable; `merge` is associative and commutative."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int | None = None) -> None:
+        """Start from nothing.
+
+        Args:
+            memory: bytes that entries may take, about; beyond it they go to a temporary folder and
+                are worked on there, part by part, which changes no number. None: no limit.
+        """
         self._table: dict[Outline, int] = {}
-        self._clusters: list[Digests] = []
-        self._outlines: list[NDArray[np.int32]] = []
-        self._counts: list[Ints] = []
+        self._held: list[Columns] = []
+        self._most = _PENDING if memory is None else min(_PENDING, max(1, memory // _WORK))
+        self._limit = None if memory is None else max(1, memory // _WORK)
+        self._buckets: Buckets | None = None
         self._pending = 0
         self.episodes = 0
         """Number of episodes counted."""
@@ -50,19 +59,28 @@ class Tally:
     def add(self, batch: Outlines) -> None:
         """Count the episodes of a batch in."""
         ones = np.ones(len(batch), dtype=np.int64)
-        self._extend(batch.table, batch.clusters, batch.index, ones)
+        self._extend(batch.table, Columns(batch.clusters, batch.index, ones))
 
     def merge(self, other: Tally) -> None:
         """Count everything in that ``other`` has counted."""
         table = list(other._table)
-        for part in zip(other._clusters, other._outlines, other._counts, strict=True):
-            self._extend(table, *part)
+        for part in [*other._held, *(other._buckets or ())]:
+            self._extend(table, part)
 
     def sample(self, budget: int) -> Sample:
         """Return what has been counted, ready for statistics under ``budget`` actions."""
-        clusters, outlines, counts = self._columns()
-        order = np.argsort(clusters)
-        return Sample(list(self._table), budget, clusters[order], outlines[order], counts[order])
+        parts: Iterable[Columns]
+        if self._buckets is None:
+            whole = self._whole()
+            order = np.argsort(whole.clusters)
+            parts = [
+                Columns(whole.clusters[order], whole.outlines[order], whole.counts[order]),
+            ]
+        else:
+            self._spill(self._whole().added_up())
+            self._buckets.add_up()
+            parts = self._buckets
+        return Sample(list(self._table), budget, parts)
 
     @property
     def judged(self) -> bool:
@@ -74,39 +92,39 @@ class Tally:
         """Return the distinct outlines, in the order in which they came."""
         return list(self._table)
 
-    def _extend(
-        self, table: list[Outline], clusters: Digests, index: NDArray[np.int32], counts: Ints
-    ) -> None:
+    def _extend(self, table: list[Outline], columns: Columns) -> None:
         places = np.full(len(table), -1, dtype=np.int32)
-        for i in np.flatnonzero(np.bincount(index, minlength=len(table))).tolist():
+        for i in np.flatnonzero(np.bincount(columns.outlines, minlength=len(table))).tolist():
             places[i] = self._table.setdefault(table[i], len(self._table))
-        self._clusters.append(clusters)
-        self._outlines.append(places[index])
-        self._counts.append(counts)
-        self.episodes += int(counts.sum())
-        self._pending += len(clusters)
-        if self._pending > _PENDING:
+        self._held.append(Columns(columns.clusters, places[columns.outlines], columns.counts))
+        self.episodes += int(columns.counts.sum())
+        self._pending += len(columns)
+        if self._pending > self._most:
             self._compact()
 
-    def _columns(self) -> tuple[Digests, NDArray[np.int32], Ints]:
-        if not self._clusters:
-            return np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.int64)
-        clusters, outlines = np.concatenate(self._clusters), np.concatenate(self._outlines)
-        return clusters, outlines, np.concatenate(self._counts)
+    def _whole(self) -> Columns:
+        if not self._held:
+            return Columns(np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.int64))
+        return Columns(
+            np.concatenate([part.clusters for part in self._held]),
+            np.concatenate([part.outlines for part in self._held]),
+            np.concatenate([part.counts for part in self._held]),
+        )
 
     def _compact(self) -> None:
         """Add up equal (cluster, outline) pairs, so that memory grows with distinct ones only."""
-        clusters, outlines, counts = self._columns()
-        # One sort by cluster, then one by (rank of the cluster, outline): a quarter of the time of
-        # `lexsort` by both.
-        order = np.argsort(clusters)
-        clusters, outlines, counts = clusters[order], outlines[order], counts[order]
-        key = np.cumsum(_new(clusters)) * len(self._table) + outlines
-        order = np.argsort(key)
-        starts = np.flatnonzero(_new(key[order]))
-        kept = order[starts]
-        self._clusters, self._outlines = [clusters[kept]], [outlines[kept]]
-        self._counts = [np.add.reduceat(counts[order], starts)]
+        whole = self._whole().added_up()
+        if self._limit is not None and 2 * len(whole) > self._limit:
+            self._spill(whole)
+        else:
+            self._held = [whole]
+        self._pending = 0
+
+    def _spill(self, ordered: Columns) -> None:
+        if self._buckets is None:
+            self._buckets = Buckets()
+        self._buckets.add(ordered)
+        self._held = []
         self._pending = 0
 
 
@@ -118,25 +136,27 @@ class Sample:
     """The m distinct outlines."""
     budget: int
     """Actions allowed, the answer included: decision points beyond it are not looked at."""
-    _clusters: Digests
-    _outlines: NDArray[np.int32]
-    _counts: Ints
+    parts: Iterable[Columns]
+    """The entries ordered by cluster, all of a cluster in one part."""
 
     @property
     def episodes(self) -> int:
         """Number of episodes."""
-        return int(self._counts.sum())
+        return int(self.weights.sum())
 
     @property
     def clusters(self) -> int:
         """Number of clusters."""
-        return len(self._starts)
+        return self._sizes[0]
 
     @cached_property
     def weights(self) -> Ints:
         """Episodes of each outline, shape (m,)."""
-        weights = np.bincount(self._outlines, weights=self._counts, minlength=len(self.table))
-        return weights.astype(np.int64)
+        weights = np.zeros(len(self.table), np.int64)
+        for part in self.parts:
+            counted = np.bincount(part.outlines, weights=part.counts, minlength=len(self.table))
+            weights += counted.astype(np.int64)
+        return weights
 
     def where(self, condition: Callable[[Outline], bool]) -> Bools:
         """Return which outlines meet a condition, shape (m,)."""
@@ -175,20 +195,35 @@ class Sample:
             values: what each outline counts as, from 0 up; shape (m, columns).
             keep: outlines that count; clusters without any of these are left out.
         """
-        outlines, counts, starts = self._outlines, self._counts, self._starts
-        if keep is not None:
-            kept = keep[outlines]
-            outlines, counts = outlines[kept], counts[kept]
-            starts = np.flatnonzero(_new(self._clusters[kept]))
-        if not len(outlines) or not values.shape[1]:
-            return np.zeros((0, values.shape[1]), np.int64), np.zeros(0, np.int64)
-        packing = Packing.of(values.max(axis=0).astype(np.int64) * self._largest)
-        sums = [
-            np.add.reduceat(word[outlines] if self._once else word[outlines] * counts, starts)
-            for word in packing.pack(values)
-        ]
-        found, clusters_with = distinct(sums)
-        return packing.unpack([word[found] for word in sums]), clusters_with
+        columns = values.shape[1]
+        if not len(values) or not columns:
+            return np.zeros((0, columns), np.int64), np.zeros(0, np.int64)
+        packing = Packing.of(values.max(axis=0).astype(np.int64) * self._sizes[1])
+        packed = packing.pack(values)
+        found: list[tuple[list[Ints], Ints]] = []
+        for part in self.parts:
+            clusters, outlines, counts = part.clusters, part.outlines, part.counts
+            if keep is not None:
+                kept = keep[outlines]
+                clusters, outlines, counts = clusters[kept], outlines[kept], counts[kept]
+            if not len(outlines):
+                continue
+            starts = np.flatnonzero(new(clusters))
+            once = bool((counts == 1).all())
+            sums = [
+                np.add.reduceat(word[outlines] if once else word[outlines] * counts, starts)
+                for word in packed
+            ]
+            first, clusters_with = distinct(sums)
+            found.append(([word[first] for word in sums], clusters_with))
+        if not found:
+            return np.zeros((0, columns), np.int64), np.zeros(0, np.int64)
+        if len(found) == 1:
+            words, clusters_with = found[0]
+            return packing.unpack(words), clusters_with
+        words = [np.concatenate(several) for several in zip(*(w for w, _ in found), strict=True)]
+        first, clusters_with = distinct(words, np.concatenate([with_ for _, with_ in found]))
+        return packing.unpack([word[first] for word in words]), clusters_with
 
     @property
     def regimes(self) -> set[str | None]:
@@ -202,19 +237,14 @@ class Sample:
         return codes, np.array(column, dtype=np.int64)
 
     @cached_property
-    def _largest(self) -> int:
-        """Episodes of the largest cluster."""
-        return int(np.add.reduceat(self._counts, self._starts).max())
-
-    @cached_property
-    def _starts(self) -> Ints:
-        """Where each cluster begins."""
-        return np.flatnonzero(_new(self._clusters))
-
-    @cached_property
-    def _once(self) -> bool:
-        """Whether every entry stands for one episode."""
-        return bool((self._counts == 1).all())
+    def _sizes(self) -> tuple[int, int]:
+        """How many clusters there are, and the episodes of the largest."""
+        number = largest = 0
+        for part in self.parts:
+            if len(part):
+                episodes = np.add.reduceat(part.counts, np.flatnonzero(new(part.clusters)))
+                number, largest = number + len(episodes), max(largest, int(episodes.max()))
+        return number, largest
 
     @cached_property
     def _by_length(self) -> Ints:
@@ -226,13 +256,6 @@ class Sample:
     def _blocks(self) -> list[Trajectories]:
         ordered = [self.table[i] for i in self._by_length.tolist()]
         return [Trajectories.of(rows, self.budget) for rows in _bounded(ordered, self.budget)]
-
-
-def _new(ordered: NDArray[np.generic]) -> Bools:
-    """Return where a sorted column takes another value than before."""
-    new = np.ones(len(ordered), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    return new
 
 
 def _bounded(ordered: list[Outline], budget: int) -> Iterator[list[Outline]]:

@@ -6,6 +6,7 @@ Knows options, exit codes and where text goes; what is computed is `haltwise.aud
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,12 +14,13 @@ import click
 from ..core.errors import InputError
 from .options import json_option, level_option, replicates_option, seed_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
+from .sharding import engine_option, memory_option, workers_option
 from .signal import signal_named, signal_option
 from .where import filters, where_option
 
 if TYPE_CHECKING:
     from ..audit.gather import Gathered
-    from ..record.outcomes import Outcomes
+    from ..record.engine import Engine
     from .recorded import Recorded
 
 FINDINGS = (
@@ -59,12 +61,15 @@ FINDINGS = (
 )
 @signal_option
 @outcomes_option
+@workers_option
+@engine_option
+@memory_option
 @click.option(
-    "--workers",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Processes that read side by side; the numbers do not depend on it.",
+    "--resume",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep finished parts in this folder: interrupted, even by kill -9, the same command goes "
+    "on with them. They are removed at the end.",
 )
 @json_option
 @click.option(
@@ -87,6 +92,9 @@ def command(
     signal: str | None,
     outcomes_path: str | None,
     workers: int,
+    engine: Engine,
+    memory: int | None,
+    resume: Path | None,
     as_json: bool,
     fail_on: tuple[str, ...],
 ) -> int:
@@ -98,17 +106,30 @@ def command(
     if signal and verdict:
         raise click.UsageError("--signal judges anew, --verdict takes recorded verdicts: give one")
     outcomes = read_outcomes(outcomes_path)
-    gathered = _gather(paths, filters(where), format_, verdict, signal, outcomes, workers)
-    if workers == 1:
-        note_unused(outcomes_path, outcomes)
 
     from ..audit.document import document
     from ..audit.findings import findings
+    from ..audit.gather import gather
     from ..audit.result import audit
     from .output import print_json, print_skips
     from .recorded import Recorded
-    from .terminal import busy
+    from .terminal import busy, counter
 
+    with counter("episodes read") as count:
+        gathered = gather(
+            paths,
+            format=format_,
+            where=filters(where),
+            source=verdict,
+            signal=signal_named(signal),
+            outcomes=outcomes,
+            workers=workers,
+            engine=engine,
+            memory=memory,
+            resume=resume,
+            progress=count,
+        )
+    note_unused(outcomes_path, outcomes)
     if not gathered.tally.episodes:
         raise InputError(_nothing(paths, where, gathered))
     if verdict is not None and not gathered.tally.judged:
@@ -126,31 +147,6 @@ def command(
         print_skips(gathered.skipped)
     failed = {finding.id for finding in findings(done)} & set(fail_on)
     return 1 if failed else 0
-
-
-def _gather(
-    paths: tuple[str, ...],
-    wanted: dict[str, str],
-    format_: str | None,
-    verdict: str | None,
-    signal: str | None,
-    outcomes: Outcomes | None,
-    workers: int,
-) -> Gathered:
-    from ..audit.gather import gather
-    from .terminal import counter
-
-    with counter("episodes read") as count:
-        return gather(
-            paths,
-            format=format_,
-            where=wanted,
-            source=verdict,
-            signal=signal_named(signal),
-            outcomes=outcomes,
-            workers=workers,
-            progress=count,
-        )
 
 
 def _check_source(verdict: str, recorded: Recorded) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .options import json_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import print_json, print_skips, refuse_overwriting
+from .sharding import engine_option, workers_option
 from .terminal import counter
+
+if TYPE_CHECKING:
+    from ..record.engine import Engine
 
 
 @click.command()
@@ -22,13 +27,8 @@ from .terminal import counter
     help="The file to write: .parquet, .jsonl, .jsonl.gz or .jsonl.zst.",
 )
 @click.option("--format", "format_", metavar="NAME", help="Read as this format; else detected.")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    default=1,
-    show_default=True,
-    help="Processes that read side by side.",
-)
+@workers_option
+@engine_option
 @outcomes_option
 @json_option
 def command(
@@ -36,6 +36,7 @@ def command(
     output: Path,
     format_: str | None,
     workers: int,
+    engine: Engine,
     outcomes_path: str | None,
     as_json: bool,
 ) -> None:
@@ -58,7 +59,9 @@ def command(
             parts += 1
             count(parts)
 
-        done = convert(paths, output, format_, workers=workers, outcomes=outcomes, progress=told)
+        done = convert(
+            paths, output, format_, workers=workers, engine=engine, outcomes=outcomes, progress=told
+        )
     note_unused(outcomes_path, outcomes)
     if as_json:
         print_json(

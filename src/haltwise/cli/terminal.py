@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -136,40 +136,58 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     table.print(console())
 
 
+class Count(Protocol):
+    """Takes what has been counted so far."""
+
+    def __call__(self, number: int, share: float | None = None) -> None:
+        """Show ``number``, and how far that is: a share of the work from 0 to 1, where known."""
+        ...
+
+
 @contextmanager
-def counter(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+def counter(what: str, total: int | None = None) -> Iterator[Count]:
     """Count something on stderr while it goes on.
 
-    Yields a function that takes the number so far; with ``total`` the bar shows how far that is.
+    Yields a function that takes the number so far, and perhaps the share of the work that is done;
+    with ``total`` or a share the bar shows how far that is, and how long the rest will take.
     """
     if not sys.stderr.isatty():
-        yield lambda number: None
+        yield lambda number, share=None: None
         return
     started, bars = time.monotonic(), ExitStack()
-    update: list[Callable[[int], None]] = []
+    update: list[Count] = []
 
-    def count(number: int) -> None:
+    def count(number: int, share: float | None = None) -> None:
         if not update and time.monotonic() - started > PATIENCE:
             update.append(bars.enter_context(_bar(what, total)))
         for tell in update:
-            tell(number)
+            tell(number, share)
 
     with bars:
         yield count
 
 
 @contextmanager
-def _bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+def _bar(what: str, total: int | None) -> Iterator[Count]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeRemainingColumn as Left
 
     stderr = Console(stderr=True)
     of = f" of {total:,}" if total is not None else ""
-    text = TextColumn("{task.description} {task.completed:,}" + of)
-    bar = BarColumn(min(40, max(5, stderr.width - 40)))
-    with Progress(text, bar, TimeElapsedColumn(), console=stderr, transient=True) as progress:
-        task = progress.add_task(what, total=total)
-        yield lambda number: progress.update(task, completed=number)
+    text = TextColumn("{task.description} {task.fields[number]:,}" + of)
+    bar = BarColumn(min(40, max(5, stderr.width - 50)))
+    columns = (text, bar, TimeElapsedColumn(), TextColumn("left"), Left())
+    with Progress(*columns, console=stderr, transient=True) as progress:
+        task = progress.add_task(what, total=total, number=0)
+
+        def show(number: int, share: float | None = None) -> None:
+            if share is None:
+                progress.update(task, completed=number, number=number)
+            else:
+                progress.update(task, total=1.0, completed=share, number=number)
+
+        yield show
 
 
 @contextmanager

@@ -17,15 +17,16 @@ from pathlib import Path
 import msgspec
 
 from ..core.errors import InputError
-from .digest import DigestSet, digest_bytes
+from .digest import DigestSet
+from .engine import Engine, side_by_side
 from .episode import AnyEpisode
 from .jsonl import atomic, decoder, write_episodes
 from .outcomes import Outcomes
 from .parquet import write_parquet
 from .read import DUPLICATE, episodes_with_lines, identity_digest
-from .shards import SHARD, plan
+from .shards import SHARD, part_name, plan
 from .skip import Skip
-from .source import Paths, Shard, Source, is_url
+from .source import Paths, Shard, Source
 
 ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 """What an output may be called, by its ending."""
@@ -61,6 +62,7 @@ def convert(
     format: str | None = None,
     *,
     workers: int = 1,
+    engine: Engine = "local",
     outcomes: Outcomes | None = None,
     size: int = SHARD,
     progress: Callable[[Shard], None] = lambda shard: None,
@@ -71,7 +73,8 @@ def convert(
         paths: what to read.
         output: the file to write: Parquet, or JSON lines, as its ending says.
         format: name of a reader; None detects one for each file.
-        workers: processes that read parts side by side, at least 1.
+        workers: how many read parts side by side, at least 1.
+        engine: where they run; see `haltwise.record.engine`.
         outcomes: how episodes ended, in place of what they say themselves.
         size: bytes of a part, about.
         progress: called with each part that has been read.
@@ -100,7 +103,7 @@ def convert(
             if isinstance(shard, Skip):
                 skips.append(shard)
                 continue
-            name = folder / _name(shard, len(names))
+            name = folder / f"{part_name(shard)}.jsonl"
             names.append((shard, name))
             if name.with_suffix(".json").exists():
                 reused += 1
@@ -108,18 +111,8 @@ def convert(
             else:
                 yield shard, name
 
-    if workers == 1:
-        for shard, name in wanted():
-            _write_part(shard, name)
-            progress(shard)
-    else:
-        from joblib import Parallel, delayed
-
-        done = Parallel(n_jobs=workers, return_as="generator_unordered")(
-            delayed(_write_part)(shard, name) for shard, name in wanted()
-        )
-        for shard in done:
-            progress(shard)
+    for shard in side_by_side(_write_part, wanted(), workers, engine):
+        progress(shard)
     count = 0
 
     def joined() -> Iterator[AnyEpisode]:
@@ -145,19 +138,8 @@ def _chain(head: AnyEpisode, rest: Iterator[AnyEpisode]) -> Iterator[AnyEpisode]
     yield from rest
 
 
-def _name(shard: Shard, number: int) -> str:
-    """Return the name of a part's file: the same for the same bytes under the same name."""
-    version = "unknown"
-    if not is_url(shard.path) and Path(shard.path).is_file():
-        status = Path(shard.path).stat()
-        version = f"{status.st_size}/{status.st_mtime_ns}"
-    text = f"{number}/{shard.path}/{shard.start}/{shard.end}/{shard.format}/{version}"
-    kept = "part" if version != "unknown" else f"once-{os.getpid()}"
-    digest = digest_bytes(text.encode("utf-8", "surrogateescape")).hex()
-    return f"{kept}-{digest}.jsonl"
-
-
-def _write_part(shard: Shard, name: Path) -> Shard:
+def _write_part(part: tuple[Shard, Path]) -> Shard:
+    shard, name = part
     lines: list[int | None] = []
     skips: list[Skip] = []
 

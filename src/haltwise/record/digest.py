@@ -54,7 +54,7 @@ def mix_one(first: bytes, second: bytes) -> int:
 
 
 class DigestSet:
-    """A growing set of digests: open addressing in one array, at most 16-32 bytes a digest."""
+    """A growing set of digests: open addressing in one array, 11 to 22 bytes a digest."""
 
     def __init__(self) -> None:
         self._slots: Digests = np.zeros(_EMPTY, np.uint64)
@@ -102,7 +102,7 @@ class DigestSet:
 
     def _grow(self, size: int) -> None:
         capacity = len(self._slots)
-        while capacity < 2 * size:
+        while 3 * capacity < 4 * size:  # three slots of four at most are taken
             capacity *= 2
         if capacity > len(self._slots):
             old = self._slots[self._slots != 0]

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..core.errors import InputError
+from .digest import digest_bytes
 from .episode import AnyEpisode, RepairEpisode, SearchEpisode
 from .readers.lines import records
 from .skip import Skip
@@ -33,7 +34,8 @@ class _Row(msgspec.Struct):
 
 _rows = msgspec.json.Decoder(_Row)
 
-_Key = tuple[str, str, int | None]
+Key = tuple[str, str, int | None]
+"""What a row names: "episode_id", "run" or "question_id"; its value; the seed, if there is one."""
 
 
 class Outcomes:
@@ -45,8 +47,8 @@ class Outcomes:
         Raises:
             InputError: it cannot be read, a row is no outcome, or two rows contradict each other.
         """
-        self._table: dict[_Key, bool | None] = {}
-        self._used: set[_Key] = set()
+        self._table: dict[Key, bool | None] = {}
+        self._used: set[Key] = set()
         try:
             with Source(path) as source:
                 for item in records(source, _rows, RECORD):
@@ -58,6 +60,16 @@ class Outcomes:
 
     def __len__(self) -> int:
         return len(self._table)
+
+    @property
+    def digest(self) -> str:
+        """Names the contents of the table."""
+        return digest_bytes(repr(sorted(self._table.items(), key=repr)).encode()).hex()
+
+    @property
+    def used(self) -> set[Key]:
+        """Rows that an episode has asked for so far."""
+        return self._used
 
     @property
     def unused(self) -> int:
@@ -75,7 +87,7 @@ class Outcomes:
 
     def _add(self, source: Source, line: int, row: _Row) -> None:
         if row.episode_id is not None:
-            key: _Key = ("episode_id", row.episode_id, None)
+            key: Key = ("episode_id", row.episode_id, None)
         elif row.run is not None:
             key = ("run", row.run, None)
         elif row.question_id is not None:
@@ -88,7 +100,7 @@ class Outcomes:
             raise InputError(str(skip))
 
 
-def _keys(episode: SearchEpisode | RepairEpisode) -> Iterator[_Key]:
+def _keys(episode: SearchEpisode | RepairEpisode) -> Iterator[Key]:
     yield "episode_id", episode.episode_id, None
     if episode.run is not None:
         yield "run", episode.run, None

@@ -7,12 +7,14 @@ duplicates across parts: those share a `haltwise.record.digest.DigestSet` or are
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from .digest import digest_bytes
 from .readers.base import detect, reader_named
 from .skip import Skip
-from .source import Paths, Shard, Source, SourceError, expand, is_url
+from .source import Paths, Shard, Source, SourceError, expand, file_version, is_url
 
 SHARD = 64 << 20
 """Bytes of a part, about."""
@@ -39,7 +41,23 @@ def plan(paths: Paths, format: str | None = None, size: int = SHARD) -> Iterator
             yield Skip(item.path, None, str(error))
 
 
+def part_name(shard: Shard, salt: str = "") -> str:
+    """Return a name for what was made of a part: the same for the same bytes of the same file.
+
+    Args:
+        shard: the part.
+        salt: what else the result depends on.
+    """
+    version = file_version(shard.path)
+    text = f"{salt}/{shard.path}/{shard.start}/{shard.end}/{shard.format}/{version}"
+    kept = f"once-{os.getpid()}" if version is None else "part"
+    return f"{kept}-{digest_bytes(text.encode('utf-8', 'surrogateescape')).hex()}"
+
+
 def _parts(whole: Shard, format: str | None, size: int) -> Iterator[Shard]:
+    if not is_url(whole.path) and Path(whole.path).exists() and not Path(whole.path).is_file():
+        yield Shard(whole.path, format=format)  # a pipe can be opened but once
+        return
     with Source(whole.path) as source:
         reader = reader_named(format) if format else detect(source.head, source.path)
         plain = source.plain

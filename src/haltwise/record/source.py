@@ -196,11 +196,7 @@ class Source:
     def lines_before(self) -> int:
         """Number of lines before the byte where this source starts; counted when it is needed."""
         if self._before is None:
-            with open_raw(self.path) as raw:
-                self._before, left = 0, self._start
-                while left and (chunk := raw.read(min(left, BLOCK))):
-                    self._before += chunk.count(b"\n")
-                    left -= len(chunk)
+            self._before = _lines_before(self.path, self._start)
         return self._before
 
     def _decoded(self, start: int, end: int | None) -> IO[bytes]:
@@ -241,6 +237,37 @@ class Source:
         if not parts and self._failure is not None:
             raise self._failure
         return b"".join(parts)
+
+
+_counted: dict[str, tuple[str, int, int]] = {}
+"""For the file of each path: its version, and how many lines stand before which byte of it."""
+
+
+def _lines_before(path: str, start: int) -> int:
+    """Count lines from where the last count of this file ended: once over all parts of it."""
+    version = file_version(path)
+    known, byte, lines = _counted.get(path, ("", 0, 0))
+    if version is None or known != version or byte > start:
+        byte = lines = 0
+    with open_raw(path) as raw:
+        raw.seek(byte)
+        left = start - byte
+        while left and (chunk := raw.read(min(left, BLOCK))):
+            lines += chunk.count(b"\n")
+            left -= len(chunk)
+    if version is not None:
+        if path not in _counted and len(_counted) >= 64:
+            _counted.clear()
+        _counted[path] = (version, start, lines)
+    return lines
+
+
+def file_version(path: str) -> str | None:
+    """Return what changes when a local file does: its size and time; None for anything else."""
+    if is_url(path) or not Path(path).is_file():
+        return None
+    status = Path(path).stat()
+    return f"{status.st_size}/{status.st_mtime_ns}"
 
 
 def _source_error(error: Exception) -> SourceError:
