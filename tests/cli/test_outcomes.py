@@ -48,7 +48,7 @@ def test_audit(files: tuple[str, str], capsys: pytest.CaptureFixture[str], worke
     options = ["audit", path, "--replicates", "20", "--workers", workers]
     found, told = document(capsys, *options, "--outcomes", table)
     assert [rate["value"] for rate in found["success"].values()] == [0.75]
-    assert ("1 of 5 outcomes name no episode" in told) == (workers == "1")
+    assert "1 of 5 outcomes name no episode" in told
     signalled, _ = document(capsys, *options, "--outcomes", table, "--signal", "stated")
     assert signalled["success"] == found["success"]
 
