@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help demo recording reference docs test test-adapters test-slow check bench clean
+.PHONY: help demo recording reference docs pictures test test-adapters test-slow check bench clean
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,6 +24,9 @@ reference: $(STAMP) ## write docs/cli.md from the commands
 
 docs: $(STAMP) ## build the docs site into build/site; a warning is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+pictures: $(STAMP) ## draw the pictures of the docs
+	@$(BIN)/python scripts/concept_pictures.py
 
 recording: $(STAMP) ## record the embedded model for the demo: an hour on idle cores, resumable
 	@$(BIN)/pip install -q -c constraints.txt -e '.[study,embedded]'
