@@ -131,7 +131,7 @@ def wreck() -> Picture:
     noise = NoiseModel(rho0=0.3, rho1=0.45, alpha=0.1, beta=0.8, valid=0.7)
     found = evaluate(load_policy("majority"), noise, votes=3, rounds=5)
     return _rounds(
-        "Reported acceptance rises while true validity falls",
+        "Ever more plans are accepted, and fewer are valid than without any repair",
         [
             ("reported: accepted by most votes", found.acceptance_by_round, "good"),
             ("true: really valid", found.validity_by_round, "bad"),
