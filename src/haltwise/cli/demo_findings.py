@@ -9,7 +9,7 @@ from ..core.events import Verdict
 if TYPE_CHECKING:
     from ..audit.result import Audit
     from ..record.episode import SearchEpisode
-    from ..study.search.recording import Replayed
+    from ..study.search.replay_rules import Replayed
 
 DEAD = "persistent"
 """The regime in which the source never works."""

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from .terminal import say
 
 if TYPE_CHECKING:
+    from ..record.episode import SearchEpisode
+    from ..study.recording import Recording
     from ..study.search.conversation import Request
     from ..study.search.protocols import Response
-    from ..study.search.recording import Recording
 
 WATCHED = "policy: streak(8)"
 """Judges every result while it searches, as the enforced arm does, and cannot fire in 8 actions."""
@@ -39,7 +40,9 @@ class Live:
     seconds: float
 
 
-def run_live(recording: Recording, *, questions: int, regimes: int, seconds: float) -> list[Live]:
+def run_live(
+    recording: Recording[SearchEpisode], *, questions: int, regimes: int, seconds: float
+) -> list[Live]:
     """Run the embedded model on questions of the recording and show every step.
 
     Args:
@@ -78,7 +81,7 @@ def run_live(recording: Recording, *, questions: int, regimes: int, seconds: flo
     return done
 
 
-def _searched_on(recording: Recording) -> list[str]:
+def _searched_on(recording: Recording[SearchEpisode]) -> list[str]:
     """Return the recorded questions; first those on which a dead source was searched most."""
     calls = {
         episode.question_id: sum(step.action != "answer" for step in episode.steps)

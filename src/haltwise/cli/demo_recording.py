@@ -9,7 +9,9 @@ from .terminal import print_table, say
 
 if TYPE_CHECKING:
     from ..audit.result import Audit
-    from ..study.search.recording import Recording, Replayed
+    from ..record.episode import SearchEpisode
+    from ..study.recording import Recording
+    from ..study.search.replay_rules import Replayed
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,11 @@ class Analysed:
     """Ten findings."""
 
 
-def analysed(recording: Recording) -> Analysed:
+def analysed(recording: Recording[SearchEpisode]) -> Analysed:
     """Audit the recording and replay rules on it."""
     from ..audit.result import audit
     from ..study.search.analyze import JUDGE, tally_of
-    from ..study.search.recording import replay_rules
+    from ..study.search.replay_rules import replay_rules
     from .demo_findings import demo_findings
 
     audited = audit(tally_of(recording.episodes, JUDGE), budget=8)
@@ -37,7 +39,7 @@ def analysed(recording: Recording) -> Analysed:
     return Analysed(audited, replayed, missing, lines)
 
 
-def show_recording(recording: Recording) -> list[str]:
+def show_recording(recording: Recording[SearchEpisode]) -> list[str]:
     """Show what the recorded agent did and what rules would have done; return the findings."""
     from ..study.search.analyze import JUDGE
     from ..study.search.quality import quality
@@ -47,7 +49,7 @@ def show_recording(recording: Recording) -> list[str]:
     say(
         f"{header['model']} ({header['weights']}) answered questions with a search tool that works "
         f"(clean), never works (persistent) or comes back (recover_after_2, _5): {len(episodes)} "
-        f"episodes, recorded {header.get('date') or 'at an unknown date'} with: make recording\n"
+        f"episodes, recorded {header.get('date') or 'at an unknown date'} with `make recording`\n"
     )
     found = analysed(recording)
     rows = []

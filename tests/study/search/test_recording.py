@@ -10,7 +10,9 @@ import pytest
 
 from haltwise.cli.demo_recording import show_recording
 from haltwise.core.errors import InputError
-from haltwise.study.search.recording import RULES, read_recording, replay_rules
+from haltwise.record.episode import SearchEpisode
+from haltwise.study.recording import read_recording
+from haltwise.study.search.replay_rules import RULES, replay_rules
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -32,8 +34,8 @@ def test_a_recording_is_packed_read_and_shown(
     folder = made(tmp_path, arms=("unaided",), limit=4)
     target = tmp_path / "recording.jsonl.gz"
     pack = load(ROOT / "scripts" / "pack_recording.py").pack
-    assert pack(folder.path, target) == 28
-    recording = read_recording(target)
+    assert pack(target, "2026-01-01", [folder.path]) == 28
+    recording = read_recording(target, SearchEpisode)
     assert len(recording.episodes) == recording.header["episodes"] == 28
     rows, missing = replay_rules(recording.episodes)
     assert missing == ""
@@ -52,7 +54,7 @@ def test_a_broken_recording_is_an_input_error(tmp_path: Path) -> None:
     broken = tmp_path / "x.gz"
     broken.write_bytes(b"no")
     with pytest.raises(InputError, match="not a recording"):
-        read_recording(broken)
+        read_recording(broken, SearchEpisode)
 
 
 def test_the_live_part_shows_every_step_and_stops_the_enforced_arm(
@@ -65,8 +67,8 @@ def test_the_live_part_shows_every_step_and_stops_the_enforced_arm(
     made = load(Path(__file__).parent / "test_analyze.py").made
     folder = made(tmp_path, arms=("unaided",), limit=4)
     target = tmp_path / "recording.jsonl.gz"
-    load(ROOT / "scripts" / "pack_recording.py").pack(folder.path, target)
-    recording = read_recording(target)
+    load(ROOT / "scripts" / "pack_recording.py").pack(target, "", [folder.path])
+    recording = read_recording(target, SearchEpisode)
     recording.header["judge_check"] = {"wording": "copy", "threshold": 0.5}
     scripted = runner.get_study_model("haltwise/scripted:never_stops", {})
     monkeypatch.setattr(runner, "get_study_model", lambda name, args: scripted)

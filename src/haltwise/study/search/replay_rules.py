@@ -1,18 +1,9 @@
-"""The recording that comes with haltwise: a real small model, recorded to full length.
-
-``make recording`` makes it. One gzipped file: a header line (model, hash of its weights, date,
-command, plan, judge check), then one episode a line. Reading it asks no model.
-"""
+"""Rules replayed on recorded search episodes. Asks no model and reads no file."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,21 +13,11 @@ from ...core.expression import parse_policy
 from ...core.policies import Recovery
 from ...core.policy import Policy
 from ...record.episode import SearchEpisode
-from ...record.jsonl import decoder
 from ...replay.outcome import search_outcomes
 from ...replay.search import search_firing, search_table
 
-FILE = "data/recording.jsonl.gz"
 RULES = ("never", "streak(3)", "streak(5)", "deadline(8)", "streak(5) | deadline(8)")
 """Rules that are replayed on it, beside the fitted recovery rule."""
-
-
-@dataclass(frozen=True)
-class Recording:
-    """Recorded episodes and where they come from."""
-
-    header: dict[str, Any]
-    episodes: list[SearchEpisode]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +29,6 @@ class Replayed:
     """Share of right answers, in [0, 1]; NaN where the recording does not tell."""
     calls: float
     """Tool calls an episode."""
-
-
-def bundled_recording() -> Path | None:
-    """Return the recording of this installation, or None where there is none."""
-    path = Path(str(resources.files(__package__).joinpath(FILE)))
-    return path if path.is_file() else None
-
-
-def read_recording(path: Path) -> Recording:
-    """Read a recording.
-
-    Raises:
-        InputError: the file is none.
-    """
-    try:
-        first, *rest = gzip.decompress(path.read_bytes()).splitlines()
-        header = json.loads(first)
-        episodes = [decoder.decode(line) for line in rest]
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path}: not a recording ({error}); type: make recording") from error
-    return Recording(header, [e for e in episodes if isinstance(e, SearchEpisode)])
 
 
 def replay_rules(
