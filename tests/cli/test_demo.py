@@ -53,12 +53,12 @@ def test_demo_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(Path(path).is_file() for path in simulated["files"].values())
 
 
-def test_without_the_runtime_part_two_names_what_is_missing(
+def test_without_the_runtime_the_live_part_names_what_is_missing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No runtime, no download: one line says what to install."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert demo._live(SimpleNamespace(), quick=False) == []  # type: ignore[arg-type]
+    assert demo._live(SimpleNamespace(), None, quick=False) == []  # type: ignore[arg-type]
     printed = capsys.readouterr().out
     assert "xllamacpp and inspect_ai missing; type: pip install" in printed
 

@@ -1,6 +1,6 @@
 """``haltwise demo``: a real small agent, recorded and live, and what stopping it would have saved.
 
-Part one analyses the recording that comes with haltwise, in seconds. Part two runs the embedded
+Two parts analyse the recordings that come with haltwise, in seconds. The third runs the embedded
 model, if its weights are here or can be had. Agents of known kinds, simulated, stand beside them.
 """
 
@@ -17,14 +17,14 @@ from .terminal import say
 
 if TYPE_CHECKING:
     from ..audit.result import Audit
-    from ..record.episode import SearchEpisode
+    from ..record.episode import RepairEpisode, SearchEpisode
     from ..simulated import SearchAgent
     from ..study.recording import Recording
     from .demo_live import Live
 
 QUESTIONS = 300
 """Questions that every simulated agent is asked, once in each fault regime."""
-SECONDS = {True: 60.0, False: 300.0}
+SECONDS = {True: 50.0, False: 260.0}
 """No live episode is begun after that long, by whether the demo is quick."""
 DISK = 2_500_000_000
 """Bytes that must be free before weights are downloaded: the file, and the pieces it comes in."""
@@ -44,18 +44,20 @@ docs/study-search.md."""
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="A shorter part two: one question, one dead source.")
-@click.option("--no-live", is_flag=True, help="Part one alone: no model runs, nothing is fetched.")
+@click.option("--quick", is_flag=True, help="Run less live: one question, one problem.")
+@click.option("--no-live", is_flag=True, help="Recordings alone: no model is run or fetched.")
 @seed_option
 @json_option
 def command(quick: bool, no_live: bool, seed: int, as_json: bool) -> None:
     """The tour: what a real small agent does with its own verdicts, and what stopping saves."""
-    from ..record.episode import SearchEpisode
+    from ..record.episode import RepairEpisode, SearchEpisode
     from ..simulated import ENFORCED, HEEDS, IGNORES
     from ..study.recording import bundled_recording, read_recording
 
-    path = bundled_recording("haltwise.study.search")
-    recording = read_recording(path, SearchEpisode) if path else None
+    found = bundled_recording("haltwise.study.search")
+    recording = read_recording(found, SearchEpisode) if found else None
+    found = bundled_recording("haltwise.study.repair")
+    repairs = read_recording(found, RepairEpisode) if found else None
     folder = Path(tempfile.mkdtemp(prefix="haltwise-demo-"))
     agents = {agent.name: _recorded(agent, folder, seed) for agent in (IGNORES, HEEDS, ENFORCED)}
     audits = {name: _audited(file) for name, file in agents.items()}
@@ -64,9 +66,12 @@ def command(quick: bool, no_live: bool, seed: int, as_json: bool) -> None:
         return
     if recording is not None:
         from .demo_recording import show_recording
+        from .demo_repair import repair_lines, show_repair_recording
 
         lines = show_recording(recording)
-        live = [] if no_live else _live(recording, quick)
+        if repairs is not None:
+            lines += repair_lines(show_repair_recording(repairs))
+        live = [] if no_live else _live(recording, repairs, quick)
         _end(recording, lines, live)
     _kinds(audits)
     _next(agents)
@@ -119,14 +124,17 @@ def _print(
     )
 
 
-def _live(recording: Recording[SearchEpisode], quick: bool) -> list[Live]:
-    """Run part two, or say why it is left out."""
+def _live(
+    recording: Recording[SearchEpisode], repairs: Recording[RepairEpisode] | None, quick: bool
+) -> list[Live]:
+    """Run part three, or say why it is left out."""
     import importlib.util
 
     from ..core.errors import HaltwiseError
     from .demo_live import run_live
+    from .demo_repair import run_repair_live
 
-    say("\nPart two: the same model, live on this machine")
+    say("\nPart three: the same model, live on this machine")
     missing = [name for name in ("xllamacpp", "inspect_ai") if not importlib.util.find_spec(name)]
     if missing:
         say(
@@ -137,13 +145,17 @@ def _live(recording: Recording[SearchEpisode], quick: bool) -> list[Live]:
     try:
         if not _weights():
             return []
-        questions, regimes = (1, 1) if quick else (2, 3)
-        return run_live(recording, questions=questions, regimes=regimes, seconds=SECONDS[quick])
+        questions, regimes, problems = (1, 1, 1) if quick else (2, 3, 3)
+        seconds = SECONDS[quick]
+        live = run_live(recording, questions=questions, regimes=regimes, seconds=seconds)
+        if repairs is not None:
+            run_repair_live(repairs, problems=problems, seconds=seconds / 4)
+        return live
     except HaltwiseError as error:
         say(f"Left out: {error}")
         return []
     except KeyboardInterrupt:
-        say("\nLeft out: interrupted. What follows is about the recording.")
+        say("\nLeft out: interrupted. What follows is about the recordings.")
         return []
 
 
@@ -187,7 +199,7 @@ def _end(recording: Recording[SearchEpisode], lines: list[str], live: list[Live]
                 rows.append((title, str(len(part)), f"{calls:.1f}", str(answered), str(right)))
         print_table("Live, just now", ["", "episodes", "calls", "answered", "right"], rows)
     screen = console()
-    screen.print(Text("\nWhat the recording shows", style="bold"))
+    screen.print(Text("\nWhat the recordings show", style="bold"))
     for number, line in enumerate(lines, start=1):
         screen.print(Text(f"{number:2d}. {line}"))
     screen.print(Text(f"\n{SMALL.format(episodes=len(recording.episodes))}\n"))

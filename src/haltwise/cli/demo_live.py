@@ -64,7 +64,8 @@ def run_live(
         "haltwise/embedded", "bundled", tuple(TITLES), REGIMES, split=None, max_tokens=120, seed=1
     )
     model, judge = get_study_model(plan.model, {}), judge_of(recording.header["judge_check"])
-    begun, done = time.monotonic(), []
+    begun = time.monotonic()
+    done: list[Live] = []
     for name in _searched_on(recording)[:questions]:
         question = next(item for item in task.questions if item.question_id == name)
         for regime in REGIMES[:regimes]:
