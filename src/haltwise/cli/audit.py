@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
-from .options import json_option, level_option, replicates_option, seed_option
+from .options import html_option, json_option, level_option, replicates_option, seed_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .sharding import engine_option, memory_option, workers_option
 from .signal import signal_named, signal_option
@@ -71,6 +71,7 @@ FINDINGS = (
     help="Keep finished parts in this folder: interrupted, even by kill -9, the same command goes "
     "on with them. They are removed at the end.",
 )
+@html_option
 @json_option
 @click.option(
     "--fail-on",
@@ -95,6 +96,7 @@ def command(
     engine: Engine,
     memory: int | None,
     resume: Path | None,
+    html: Path | None,
     as_json: bool,
     fail_on: tuple[str, ...],
 ) -> int:
@@ -138,6 +140,24 @@ def command(
         done = audit(
             gathered.tally, k=k, budget=budget, level=level, replicates=replicates, seed=seed
         )
+    if html is not None:
+        from .pages import Request, page_of_search, write_html
+
+        request = Request(
+            paths,
+            where,
+            signal,
+            verdict,
+            format_,
+            outcomes,
+            k=k,
+            level=level,
+            replicates=replicates,
+            seed=seed,
+        )
+        with busy("writing the page"):
+            sample = gathered.tally.sample(done.budget)
+            write_html(page_of_search(request, done, sample, gathered.skipped), html)
     if as_json:
         print_json(document(done, gathered.skipped))
     else:

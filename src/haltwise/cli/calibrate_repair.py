@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .number import Number
-from .options import json_option, level_option, seed_option
+from .options import html_option, json_option, level_option, seed_option
 from .output import note, print_json, print_skips, refuse_overwriting, shown
+from .pages import colophon, write_html
 from .recorded import Recorded, where_option
 from .terminal import busy, print_table, say
 
@@ -66,6 +69,7 @@ MEANING = {
 @level_option
 @seed_option
 @where_option
+@html_option
 @json_option
 def command(
     paths: tuple[str, ...],
@@ -77,6 +81,7 @@ def command(
     level: float,
     seed: int,
     where: tuple[str, ...],
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Fit the votes and the repairs of recorded loops, and write the rule that they support."""
@@ -102,6 +107,12 @@ def command(
         )
     if output is not None:
         write_policy_file(output, calibration.policy_file())
+    if html is not None:
+        from ..report.repair.page import calibration_page
+
+        typed = shlex.join(paths)
+        told = colophon(typed, len(recorded.skips))
+        write_html(calibration_page(table, calibration, again=typed, colophon=told), html)
     if as_json:
         skipped = [skip.to_json() for skip in recorded.skips]
         print_json({**calibration.to_json(), "skipped": skipped})

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .number import Number
-from .options import json_option, level_option, replicates_option, seed_option
+from .options import (
+    answer_now_option,
+    html_option,
+    json_option,
+    level_option,
+    replicates_option,
+    seed_option,
+)
 from .output import note, print_json, print_skips, refuse_overwriting, shown
+from .pages import colophon, write_html
 from .recorded import Recorded, signal_option, where_option
 from .terminal import busy, print_table, say
 
@@ -26,13 +36,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="The policy file to write.",
 )
-@click.option(
-    "--answer-now",
-    type=str,
-    metavar="TABLE",
-    help="What forced answers were worth: JSON lines of question_id, success and perhaps t; used "
-    "where the record has no answer-now branch of its own.",
-)
+@answer_now_option
 @click.option(
     "--price",
     type=Number(min=0),
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
 @seed_option
 @signal_option
 @where_option
+@html_option
 @json_option
 def command(
     paths: tuple[str, ...],
@@ -64,6 +69,7 @@ def command(
     seed: int,
     signal: str | None,
     where: tuple[str, ...],
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Fit how sources recover from a run of useless results, and write the stopping table.
@@ -93,6 +99,12 @@ def command(
         )
     content = PolicyFile("search", "recovery", {"recovery": fit.model}, fit.evidence())
     write_policy_file(output, content)
+    if html is not None:
+        from ..report.search.calibration_page import recovery_page
+
+        typed = shlex.join(paths)
+        told = colophon(typed, len(recorded.skips))
+        write_html(recovery_page(fit, again=typed, colophon=told), html)
     if as_json:
         skipped = [skip.to_json() for skip in recorded.skips]
         print_json({**fit.to_json(), "skipped": skipped})

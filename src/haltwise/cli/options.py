@@ -6,6 +6,8 @@ reader of their own live beside it: `where`, `signal`, `outcomes`.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from .number import Number
@@ -41,3 +43,20 @@ json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document to stdout and nothing else."
 )
 """``--json``."""
+
+html_option = click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the report as one page as well, with charts; it works from disk.",
+)
+"""``--html``."""
+
+answer_now_option = click.option(
+    "--answer-now",
+    type=str,
+    metavar="TABLE",
+    help="Search loops: what forced answers were worth, JSON lines of question_id, success and "
+    "perhaps t; used where the record has no answer-now branch of its own.",
+)
+"""``--answer-now``."""

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 from math import nan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..core.errors import InputError
+from ..record.episode import RepairEpisode
 from ..study.repair.analysis import REPORTED, RepairStudy, analyse
 from ..study.repair.plan import Plan
 from ..study.repair.study_folder import StudyFolder
 from ..study.repair.views import of_view
 from .output import note, print_json, shown
+from .pages import colophon, write_html
 from .terminal import busy, print_table
 
+if TYPE_CHECKING:
+    from ..report.page import Page
 
-def analyse_and_show(folder: Path, verifier: str | None, replicates: int, as_json: bool) -> None:
-    """Analyse the ungated record of a study and print what it says.
 
-    Args:
-        folder: the study.
-        verifier: the verifier whose votes count, where several voted; None: all of them.
-        replicates: bootstrap resamples.
-        as_json: whether to print one JSON document.
+def analysed(
+    folder: Path, verifier: str | None, replicates: int
+) -> tuple[RepairStudy, list[RepairEpisode]]:
+    """Return the analysis of a study's ungated record, and that record.
 
     Raises:
         InputError: the study has no ungated record, or too few problems.
     """
-    study = StudyFolder(folder)
-    plan = study.plan()
-    episodes = list(study.episodes())
-    full = [episode for episode in episodes if episode.outcome.censored]
+    full = [episode for episode in StudyFolder(folder).episodes() if episode.outcome.censored]
     if not full:
         raise InputError(
             f"{folder} has no loop whose every round was run; type: haltwise study repair "
@@ -40,8 +39,39 @@ def analyse_and_show(folder: Path, verifier: str | None, replicates: int, as_jso
     if verifier is not None:
         full = of_view(full, verifier)
     problems = len({episode.cluster_id for episode in full})
+    return analyse(full, folds=min(5, max(2, problems // 4)), replicates=replicates), full
+
+
+def repair_study_page(folder: Path, found: RepairStudy, full: list[RepairEpisode]) -> Page:
+    """Return the report of a study."""
+    from ..record.repair_table import RepairTable
+    from ..report.repair.page import study_page
+
+    return study_page(found, RepairTable.from_episodes(full), colophon=colophon(str(folder), 0))
+
+
+def analyse_and_show(
+    folder: Path, verifier: str | None, replicates: int, as_json: bool, html: Path | None
+) -> None:
+    """Analyse the ungated record of a study and print what it says.
+
+    Args:
+        folder: the study.
+        verifier: the verifier whose votes count, where several voted; None: all of them.
+        replicates: bootstrap resamples.
+        as_json: whether to print one JSON document.
+        html: where to write the report; None writes none.
+
+    Raises:
+        InputError: the study has no ungated record, or too few problems.
+    """
+    study = StudyFolder(folder)
+    plan = study.plan()
+    episodes = list(study.episodes())
     with busy("analysing the study"):
-        found = analyse(full, folds=min(5, max(2, problems // 4)), replicates=replicates)
+        found, full = analysed(folder, verifier, replicates)
+    if html is not None:
+        write_html(repair_study_page(folder, found, full), html)
     gated: dict[str, list[bool]] = {}
     for episode in episodes:
         if not episode.outcome.censored:

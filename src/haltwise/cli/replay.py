@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..core.errors import InputError
 from .number import Number
-from .options import json_option, level_option, replicates_option, seed_option
+from .options import (
+    answer_now_option,
+    html_option,
+    json_option,
+    level_option,
+    replicates_option,
+    seed_option,
+)
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import note, print_json, print_skips, shown
+from .pages import colophon, write_html
 from .recorded import Recorded, signal_option, where_option
 from .terminal import busy, print_table
 
@@ -32,13 +42,7 @@ if TYPE_CHECKING:
     help='A rule to replay: an expression such as "streak(5) | deadline(8)", or a policy file; '
     "repeatable. Every pair of rules is compared.",
 )
-@click.option(
-    "--answer-now",
-    type=str,
-    metavar="TABLE",
-    help="Search loops: what forced answers were worth, JSON lines of question_id, success and "
-    "perhaps t; used where the record has no answer-now branch of its own.",
-)
+@answer_now_option
 @click.option(
     "--price",
     type=Number(min=0),
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
 @signal_option
 @outcomes_option
 @where_option
+@html_option
 @json_option
 def command(
     paths: tuple[str, ...],
@@ -64,6 +69,7 @@ def command(
     signal: str | None,
     outcomes_path: str | None,
     where: tuple[str, ...],
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Replay stopping rules over recorded loops, without any new model call.
@@ -95,6 +101,11 @@ def command(
             replicates=replicates,
             seed=seed,
         )
+    if html is not None:
+        from ..report.replay_page import replay_page
+
+        told = colophon(shlex.join(paths), len(recorded.skips))
+        write_html(replay_page(summary, colophon=told), html)
     if as_json:
         skipped = [skip.to_json() for skip in recorded.skips]
         print_json({**summary.to_json(), "skipped": skipped})

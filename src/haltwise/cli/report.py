@@ -5,23 +5,17 @@ Knows options and where files go; what a report says is the affair of `haltwise.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from ..core.errors import InputError
 from .number import Number
-from .options import json_option, level_option, replicates_option, seed_option
-from .output import note, print_json, print_skips, reasons
-from .recorded import Recorded
-from .signal import signal_named, signal_option
-from .where import filters, where_option
-
-if TYPE_CHECKING:
-    from ..report.page import Page
+from .options import answer_now_option, json_option, level_option, replicates_option, seed_option
+from .outcomes import note_unused, outcomes_option, read_outcomes
+from .output import print_json, print_skips
+from .pages import Request, page_of, write_html, write_images
+from .signal import signal_option
+from .where import where_option
 
 SCHEMA = "haltwise.report/1"
 
@@ -56,13 +50,7 @@ SCHEMA = "haltwise.report/1"
     type=click.IntRange(2, 1000),
     help="Actions an episode may take, the answer included.  [default: as recorded, else 8]",
 )
-@click.option(
-    "--answer-now",
-    type=str,
-    metavar="TABLE",
-    help="What forced answers were worth: JSON lines of question_id, success and perhaps t; used "
-    "where the record has no answer-now branch of its own.",
-)
+@answer_now_option
 @click.option(
     "--price",
     type=Number(min=0),
@@ -74,6 +62,7 @@ SCHEMA = "haltwise.report/1"
 @replicates_option
 @seed_option
 @signal_option
+@outcomes_option
 @where_option
 @json_option
 def command(
@@ -88,83 +77,44 @@ def command(
     replicates: int,
     seed: int,
     signal: str | None,
+    outcomes_path: str | None,
     where: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Make a page that people look at of recorded loops, or its charts as images.
 
-    PATHS are files, folders, globs or URLs of recorded episodes, in any format that haltwise reads.
+    PATHS are files, folders, globs or URLs of recorded search or verify-repair loops, in any format
+    that haltwise reads, or the folder of a study.
     The page is one file: it needs no network, and it works in light and dark and on paper.
     """
-    from ..audit.gather import gather
-    from ..audit.result import audit
-    from ..replay.answer_now import read_answer_now
-    from ..report.search.details import details
-    from ..report.search.page import search_page
-
-    gathered = gather(paths, where=filters(where), signal=signal_named(signal))
-    if not gathered.tally.episodes:
-        raise InputError(f"no search episode in {', '.join(paths)}{reasons(gathered.skipped)}")
-    done = audit(gathered.tally, k=k, budget=budget, level=level, replicates=replicates, seed=seed)
-    found = details(
-        Recorded(paths, where, signal).search(),
+    outcomes = read_outcomes(outcomes_path)
+    request = Request(
+        paths,
+        where,
+        signal,
+        outcomes=outcomes,
+        answer_now=answer_now,
         k=k,
-        budget=done.budget,
+        budget=budget,
         price=price,
-        answer_now=None if answer_now is None else read_answer_now(answer_now),
-    )
-    page = search_page(
-        done,
-        gathered.tally.sample(done.budget),
-        found,
-        again=again(paths, answer_now),
-        price=price,
+        level=level,
         replicates=replicates,
         seed=seed,
     )
-    written = write(page, out, format_)
+    built = page_of(request)
+    note_unused(outcomes_path, outcomes)
+    if format_ == "html":
+        path = out or Path("report.html")
+        written = [write_html(built.page, path / "report.html" if path.is_dir() else path)]
+    else:
+        written = write_images(built.page, out or Path("charts"), format_)
     if as_json:
         print_json(
             {
                 "schema": SCHEMA,
                 "written": [str(path) for path in written],
-                "skipped": [skip.to_json() for skip in gathered.skipped],
+                "skipped": [skip.to_json() for skip in built.skipped],
             }
         )
     else:
-        for path in written:
-            note(f"written: {path}")
-        print_skips(gathered.skipped)
-
-
-def again(paths: Sequence[str], answer_now: str | None) -> str:
-    """Return what was read, as it is typed for another command."""
-    table = "" if answer_now is None else f" --answer-now {shlex.quote(answer_now)}"
-    return shlex.join(paths) + table
-
-
-def write(page: Page, out: Path | None, format_: str = "html") -> list[Path]:
-    """Write a page, or its charts, and return the paths.
-
-    Raises:
-        InputError: the place cannot be written to.
-    """
-    from ..report import render, write_image
-    from ..report.files import write_atomically
-
-    if format_ == "html":
-        path = out or Path("report.html")
-        if path.is_dir():
-            path /= "report.html"
-        write_atomically(path, render(page).encode("utf-8"))
-        return [path]
-    folder = out or Path("charts")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
-    drawn = [figure for figure in page.figures if figure.spec is not None]
-    files = [folder / f"{figure.name}.{format_}" for figure in drawn]
-    for figure, path in zip(drawn, files, strict=True):
-        write_image(figure, path)
-    return files
+        print_skips(built.skipped)

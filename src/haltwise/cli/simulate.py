@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -11,7 +12,7 @@ from ..core.errors import ParameterError
 from ..core.noise import NoiseModel
 from ..core.observation import MOST_VOTES
 from .number import Number
-from .options import json_option
+from .options import html_option, json_option
 from .output import note, print_json
 from .terminal import busy, console, print_table, say
 
@@ -132,6 +133,7 @@ def _probability(name: str, text: str) -> Callable[[Command], Command]:
     show_default=True,
     help="--map: plans with votes, and labelled transitions, of the calibration.",
 )
+@html_option
 @json_option
 def command(
     rho0: float,
@@ -150,6 +152,7 @@ def command(
     with_map: bool,
     eta: float,
     calibration: int,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Evaluate stopping rules for verify-repair loops under a noise model, without any data.
@@ -191,6 +194,21 @@ def command(
     report = _Report(
         noise, votes, rounds, tau, names, found, recalls, best, best_recall, plan, signs
     )
+    if html is not None:
+        from ..report.simulation_page import simulation_page
+        from .pages import colophon, write_html
+
+        page = simulation_page(
+            noise,
+            list(zip(names, found, strict=True)),
+            best,
+            report.thresholds,
+            report.ahead,
+            signs,
+            tau=tau,
+            colophon=colophon(str(noise), 0),
+        )
+        write_html(page, html)
     if as_json:
         print_json(report.to_json())
     else:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import InputError
-from .options import json_option, replicates_option
+from .options import html_option, json_option, replicates_option
 from .output import note, print_json, shown
+from .pages import colophon, write_html
 from .terminal import busy, print_table
 
 if TYPE_CHECKING:
@@ -29,9 +30,15 @@ if TYPE_CHECKING:
     help="Of a verify-repair study in which several verifiers voted: count the votes of this one.",
 )
 @replicates_option
+@html_option
 @json_option
 def command(
-    folder: Path, published: Path | None, verifier: str | None, replicates: int, as_json: bool
+    folder: Path,
+    published: Path | None,
+    verifier: str | None,
+    replicates: int,
+    html: Path | None,
+    as_json: bool,
 ) -> None:
     """Analyse the study in FOLDER: of a search study success, contrast, judges and comparisons; of
     a verify-repair study validity against acceptance, noise and every rule, cross-fitted.
@@ -39,7 +46,7 @@ def command(
     if study_kind(folder) == "repair":
         from .repair_study_view import analyse_and_show
 
-        analyse_and_show(folder, verifier, replicates, as_json)
+        analyse_and_show(folder, verifier, replicates, as_json, html)
         return
     if verifier is not None:
         raise InputError(f"--verifier is for verify-repair studies; {folder} is a search study")
@@ -49,6 +56,10 @@ def command(
     values = _published(published) if published else {}
     with busy("analysing the study"):
         found = analyze(StudyFolder(folder), replicates=replicates)
+    if html is not None:
+        from ..report.search.study_page import study_page
+
+        write_html(study_page(found, colophon=colophon(str(folder), 0)), html)
     if as_json:
         document = found.to_json()
         if values:

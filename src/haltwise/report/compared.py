@@ -1,0 +1,96 @@
+"""Rules compared on the same loops: what they deliver, paired differences, regret."""
+
+from __future__ import annotations
+
+from ..replay.summary import Comparison, ReplaySummary
+from ..stats.estimate import Estimate
+from .figure import Figure
+from .forest import forest
+from .words import fixed, percent
+
+
+def delivered_figure(summary: ReplaySummary) -> Figure:
+    """Return success (search) or validity (repair) of every rule."""
+    word = _word(summary)
+    known = [p for p in summary.policies if p.success.defined]
+    best = max(known, key=lambda p: p.success.value) if known else None
+    title = (
+        "What these rules would deliver is not known"
+        if best is None
+        else f"{best.policy} delivers most: {percent(best.success.value)} {word}"
+    )
+    return forest(
+        "delivered",
+        title,
+        f"Share of loops that end {word} under each rule, on the same recorded loops.",
+        [(p.policy, p.success) for p in summary.policies],
+        f"{word}",
+        share=True,
+    )
+
+
+def utility_figure(summary: ReplaySummary) -> Figure:
+    """Return the utility of every rule at the price of the replay."""
+    known = [p for p in summary.policies if p.utility.defined]
+    best = max(known, key=lambda p: p.utility.value) if known else None
+    steps = "calls" if summary.kind == "search" else "repairs"
+    title = (
+        "What these rules are worth is not known"
+        if best is None
+        else f"At a price of {summary.price:g}, {best.policy} is worth most: "
+        f"{fixed(best.utility.value)}"
+    )
+    return forest(
+        "utility",
+        title,
+        f"{_word(summary).capitalize()} share minus {summary.price:g} for each of the {steps}.",
+        [(p.policy, p.utility) for p in summary.policies],
+        "utility",
+    )
+
+
+def difference_figure(summary: ReplaySummary) -> Figure:
+    """Return the paired difference of every rule to the first one that was named."""
+    first = summary.policies[0].policy
+    rows = [_against(pair, first) for pair in summary.comparisons if first in (pair.a, pair.b)]
+    clear = sum(e.low > 0 or e.high < 0 for _, e in rows if e.defined)
+    return forest(
+        "differences",
+        f"{clear} of {len(rows)} rules differ clearly from {first}",
+        f"Difference in the share of {_word(summary)} loops to {first}, paired loop by loop; "
+        "intervals resample questions or tasks. Right of the line is better.",
+        rows,
+        f"difference to {first}",
+        reference=0.0,
+    )
+
+
+def regret_figure(summary: ReplaySummary) -> Figure:
+    """Return what every rule loses to the best stop in hindsight."""
+    known = [p for p in summary.policies if p.regret.defined]
+    best = min(known, key=lambda p: p.regret.value) if known else None
+    title = (
+        "Regret is not known"
+        if best is None
+        else f"{best.policy} comes nearest to hindsight: regret {fixed(best.regret.value)}"
+    )
+    return forest(
+        "regret",
+        title,
+        "Utility that the best stop of each loop, known only afterwards, would have added.",
+        [(p.policy, p.regret) for p in summary.policies],
+        "regret",
+        reference=0.0,
+    )
+
+
+def _against(pair: Comparison, first: str) -> tuple[str, Estimate]:
+    """Return the other rule, and its difference to ``first``."""
+    d = pair.difference
+    if pair.b == first:
+        return pair.a, d
+    return pair.b, Estimate(-d.value, -d.high, -d.low, d.level, d.n, d.method, d.note)
+
+
+def _word(summary: ReplaySummary) -> str:
+    return "right" if summary.kind == "search" else "valid"

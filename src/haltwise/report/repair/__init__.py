@@ -1,0 +1,1 @@
+"""Figures and pages on verify-repair loops."""
