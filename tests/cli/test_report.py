@@ -42,5 +42,5 @@ def test_nothing_usable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     empty = tmp_path / "empty.jsonl"
     empty.write_text("{}\n")
     assert run(["report", str(empty), "-o", str(tmp_path / "r.html")]) == 2
-    assert "no search episode" in capsys.readouterr().err
+    assert "no loop in" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()

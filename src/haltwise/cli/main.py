@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "serve": "Stop search loops of any agent, in front of any model API.",
     "simulate": "What would each rule for repair loops deliver at this noise? Exact, no data.",
     "study": "Run the search study on live models, tune and analyse it.",
+    "view": "Reports over a folder of runs, in the browser, kept up to date.",
 }
 """Every command with its one-line help; ``cli/NAME.py`` holds its ``command``."""
 

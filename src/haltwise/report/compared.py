@@ -8,11 +8,18 @@ from .figure import Figure
 from .forest import forest
 from .words import fixed, percent
 
+_KNOWING = ("true_myopic", "oracle")
+
+
+def usable(policy: str) -> bool:
+    """Return whether a rule can be used: not one that is given the truth, for comparison only."""
+    return not policy.startswith(_KNOWING)
+
 
 def delivered_figure(summary: ReplaySummary) -> Figure:
     """Return success (search) or validity (repair) of every rule."""
     word = _word(summary)
-    known = [p for p in summary.policies if p.success.defined]
+    known = [p for p in summary.policies if p.success.defined and usable(p.policy)]
     best = max(known, key=lambda p: p.success.value) if known else None
     title = (
         "What these rules would deliver is not known"
@@ -31,7 +38,7 @@ def delivered_figure(summary: ReplaySummary) -> Figure:
 
 def utility_figure(summary: ReplaySummary) -> Figure:
     """Return the utility of every rule at the price of the replay."""
-    known = [p for p in summary.policies if p.utility.defined]
+    known = [p for p in summary.policies if p.utility.defined and usable(p.policy)]
     best = max(known, key=lambda p: p.utility.value) if known else None
     steps = "calls" if summary.kind == "search" else "repairs"
     title = (
@@ -67,7 +74,7 @@ def difference_figure(summary: ReplaySummary) -> Figure:
 
 def regret_figure(summary: ReplaySummary) -> Figure:
     """Return what every rule loses to the best stop in hindsight."""
-    known = [p for p in summary.policies if p.regret.defined]
+    known = [p for p in summary.policies if p.regret.defined and usable(p.policy)]
     best = min(known, key=lambda p: p.regret.value) if known else None
     title = (
         "Regret is not known"

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..replay.summary import ReplaySummary
-from .compared import delivered_figure, difference_figure, regret_figure, utility_figure
+from .compared import (
+    delivered_figure,
+    difference_figure,
+    regret_figure,
+    usable,
+    utility_figure,
+)
 from .figure import Table
 from .page import Page, Section
 from .words import count, fixed, percent, replayed
@@ -15,7 +21,7 @@ def replay_page(summary: ReplaySummary, *, colophon: Sequence[tuple[str, str]] =
     """Return the report of a replay."""
     search = summary.kind == "search"
     word = "right" if search else "valid"
-    known = [p for p in summary.policies if p.utility.defined]
+    known = [p for p in summary.policies if p.utility.defined and usable(p.policy)]
     headline = "The record does not tell what these rules are worth"
     if known:
         best = max(known, key=lambda p: p.utility.value)

@@ -10,6 +10,7 @@ from ..replay.exact import Evaluation
 from ..replay.exact_optimum import Optimum
 from ..replay.exact_planning import SignMap
 from ..stats.estimate import Estimate
+from .compared import usable
 from .figure import Figure, Table, spec_of
 from .page import Page, Section
 from .repair.rounds import rounds_figure
@@ -40,7 +41,8 @@ def simulation_page(
         tau: price of a repair.
         colophon: how the report came about.
     """
-    name, top = max(found, key=lambda pair: pair[1].objective)
+    ours = [pair for pair in found if usable(pair[0])] or list(found)
+    name, top = max(ours, key=lambda pair: pair[1].objective)
     apart = max(found, key=lambda pair: _gap(pair[1]))
     sections = [
         Section(

@@ -14,6 +14,8 @@
       config: themes[scheme], actions: false, renderer: "svg", ast: true, tooltip: { theme: "custom" },
     }).then((made) => {
       views.set(name, made);
+      // The element around it is the image for screen readers, with a name and a table.
+      element.querySelector("svg").setAttribute("aria-hidden", "true");
       element.dispatchEvent(new CustomEvent("drawn", { bubbles: true }));
       return made;
     });
@@ -46,5 +48,11 @@
     const target = document.getElementById(id);
     if (target) seen.observe(target);
   }
+  const live = document.getElementById("live");
+  if (live) {
+    const changes = new EventSource(live.dataset.address);
+    changes.addEventListener("message", () => { changes.close(); window.location.reload(); });
+  }
+
   window.haltwise = { views, read };
 })();

@@ -12,7 +12,13 @@ from ...record.repair_table import RepairTable
 from ...replay.summary import ReplaySummary
 from ...stats.estimate import Estimate
 from ...study.repair.analysis import RepairStudy
-from ..compared import delivered_figure, difference_figure, regret_figure, utility_figure
+from ..compared import (
+    delivered_figure,
+    difference_figure,
+    regret_figure,
+    usable,
+    utility_figure,
+)
 from ..figure import Figure, Table
 from ..page import Finding, Page, Section, Setting
 from ..words import count, fixed, interval, percent, percent_or_dash, points
@@ -81,7 +87,7 @@ def study_page(
     """Return the report on a study: every rule judged on problems that it was not fitted to."""
     summary, calibration = study.crossfit.summary, study.estimated
     first = summary.policies[0]
-    known = [p for p in summary.policies if p.utility.defined and p.policy not in STUDY_ONLY]
+    known = [p for p in summary.policies if p.utility.defined and usable(p.policy)]
     best = max(known, key=lambda p: p.utility.value) if known else None
     setting = None
     if best is not None and first.success.defined:
@@ -117,10 +123,6 @@ def study_page(
         ],
         colophon=colophon,
     )
-
-
-STUDY_ONLY = ("true_myopic", "oracle")
-"""Rules that know the truth: a bar to compare with, nothing to use."""
 
 
 def calibration_page(

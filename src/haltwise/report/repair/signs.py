@@ -111,7 +111,7 @@ def _cloud(data: list[dict[str, Any]], j: float, star: float) -> dict[str, Any]:
         scale=alt.Scale(zero=False),
         axis=alt.Axis(grid=True, tickCount=6),
     )
-    y = alt.Y("b:Q", title="b*", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("b:Q", title="b*", scale=alt.Scale(zero=False, nice=True))
     dots = (
         alt.Chart(alt.InlineData(values=data))
         .mark_point(size=22, opacity=0.45)
