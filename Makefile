@@ -26,8 +26,9 @@ reference: $(STAMP) ## write docs/cli.md from the commands
 docs: $(STAMP) ## build the docs site into build/site; a warning is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-pictures: $(STAMP) ## draw the pictures of the docs
+pictures: $(STAMP) ## draw the pictures of the README and of the docs, from real output
 	@$(BIN)/python scripts/concept_pictures.py
+	@$(BIN)/python scripts/readme_pictures.py
 
 recording: $(STAMP) ## record the embedded model for the demo: hours on idle cores, resumable
 	@$(BIN)/pip install -q -c constraints.txt -e '.[study,embedded]'
