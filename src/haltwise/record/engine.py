@@ -6,7 +6,8 @@ Both are backends of joblib. Knows nothing of what the work is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, TypeVar
+from itertools import islice
+from typing import Literal, TypeVar
 
 from ..core.errors import InputError
 
@@ -36,21 +37,30 @@ def side_by_side(
     Raises:
         InputError: Ray is not installed.
     """
-    if engine == "local" and workers == 1:
+    if engine == "ray":
+        return _on_ray(work, iter(parts), workers)
+    if workers == 1:
         return map(work, parts)
     from joblib import Parallel, delayed
 
-    backend = _ray() if engine == "ray" else {}
-    done: Iterator[Made] = Parallel(n_jobs=workers, return_as="generator", **backend)(
+    done: Iterator[Made] = Parallel(n_jobs=workers, return_as="generator")(
         delayed(work)(part) for part in parts
     )
     return done
 
 
-def _ray() -> dict[str, Any]:
+_WAVE = 8
+"""Parts for each worker that Ray is given at a time, for its backend returns them together."""
+
+
+def _on_ray(work: Callable[[Part], Made], parts: Iterator[Part], workers: int) -> Iterator[Made]:
     try:
         from ray.util.joblib import register_ray
     except ImportError:
         raise InputError("--engine ray needs Ray; type: pip install 'haltwise[ray]'") from None
+    from joblib import Parallel, delayed
+
     register_ray()
-    return {"backend": "ray"}
+    with Parallel(n_jobs=workers, backend="ray") as parallel:
+        while wave := list(islice(parts, _WAVE * workers)):
+            yield from parallel(delayed(work)(part) for part in wave)

@@ -65,7 +65,7 @@ class SideChannel:
 
     def judge(self, step: SignalStep) -> Verdict:
         """Return the verdict that is known of this step, else unjudged."""
-        return self._recall(_key(step)) or Verdict.UNJUDGED
+        return self._recall(step_key(step)) or Verdict.UNJUDGED
 
     async def ask(self, step: SignalStep, ask: Ask, *, newest: bool = True) -> Verdict:
         """Return the verdict on ``step``; ask the model unless it is known already.
@@ -73,7 +73,7 @@ class SideChannel:
         A step that is not the ``newest`` one is named in the question by its calls. Requests that
         ask about the same step at the same time share one question.
         """
-        key = _key(step)
+        key = step_key(step)
         known = self._recall(key)
         if known is not None:
             return known
@@ -122,7 +122,8 @@ def _naming(step: SignalStep) -> str:
     return PROMPT.replace("the last tool call", calls)
 
 
-def _key(step: SignalStep) -> bytes:
+def step_key(step: SignalStep) -> bytes:
+    """Return the hash of a step's content: its question, calls and results."""
     digest = blake2b(digest_size=16)
     for text in (step.question, *step.calls, "", *step.results):
         digest.update(text.encode("utf-8", "surrogatepass"))
