@@ -8,7 +8,7 @@ from __future__ import annotations
 import nox
 
 nox.options.default_venv_backend = "venv"
-KIT = ["aiohttp", "prometheus-client", "pytest", "hypothesis"]
+KIT = ["aiohttp", "httptools", "prometheus-client", "pytest", "hypothesis"]
 """What the conformance tests themselves need."""
 ADAPTERS = {
     "autogen": ["autogen-agentchat==0.7.5", "autogen-ext[openai]==0.7.5"],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import aiohttp
 import msgspec
 from aiohttp import web
 
@@ -16,6 +15,7 @@ from ..core.errors import InputError
 from ..enforce import Assessment, Dialect, How, best_candidate, mark
 from ..enforce.dialects import Body
 from ..enforce.messages import NOTE
+from .link import Broken, Reply
 from .replies import events, scrubbed
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Forced:
     def _fallback(self) -> str:
         return best_candidate(self.found, as_json=self.json)
 
-    def _answers(self, source: aiohttp.ClientResponse, how: How, *, last: bool) -> bool | None:
+    def _answers(self, source: Reply, how: How, *, last: bool) -> bool | None:
         """Return True for an answer, False for an error to hand on, None to try once more."""
         if source.status == 200:
             if last and how is How.FLATTEN and self._refused:
@@ -117,7 +117,7 @@ class Forced:
             if response is None:
                 if not last:
                     return None
-                raise aiohttp.ClientPayloadError("the stream ended without an answer")
+                raise Broken("the stream ended without an answer")
             await response.write_eof()
         self._done(scrubber.text)
         return response

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-import aiohttp
 import msgspec
 
 from ..enforce import Dialect
 from ..enforce.dialects import StreamScrubber
 from . import sse
+from .link import Reply
 
 
 class ReplyReader:
@@ -60,10 +60,10 @@ class ReplyReader:
         return None if self.calls else self.text
 
 
-async def events(source: aiohttp.ClientResponse) -> AsyncIterator[sse.Raw]:
+async def events(source: Reply) -> AsyncIterator[sse.Raw]:
     """Yield the events of a stream as they come."""
     parser = sse.Parser()
-    async for chunk in source.content.iter_any():
+    async for chunk in source.chunks():
         for event in parser.feed(chunk):
             yield event
     for event in parser.rest():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import unquote, urlsplit
-
-from yarl import URL
 
 from ..core.errors import InputError
 from ..enforce import ANTHROPIC, CHAT, RESPONSES, Dialect
@@ -30,10 +29,14 @@ class Target:
         """Take the base URL, with or without "/v1" at its end."""
         parts = urlsplit(upstream)
         self.origin = f"{parts.scheme}://{parts.netloc}"
+        self.netloc = parts.netloc
+        self.secure = parts.scheme == "https"
+        self.host = parts.hostname or ""
+        self.port = parts.port or (443 if self.secure else 80)
         self._base = parts.path.rstrip("/")
 
-    def url(self, path: str) -> URL:
-        """Return the upstream URL for the raw path and query of a request.
+    def path(self, path: str) -> str:
+        """Return the upstream's path and query for the raw path and query of a request.
 
         A "/v1" that stands at the end of the upstream and at the beginning of the path is sent
         once.
@@ -44,6 +47,11 @@ class Target:
         bare = path.partition("?")[0]
         if not bare.startswith("/") or ".." in unquote(bare).split("/") or "\\" in bare:
             raise InputError("the request path is an absolute path without '..'")
+        if _SPACE.search(path):
+            raise InputError("the request path holds a space or a control character")
         if self._base.endswith("/v1") and (bare == "/v1" or bare.startswith("/v1/")):
             path = path[3:]
-        return URL(f"{self.origin}{self._base}{path}", encoded=True)
+        return self._base + path or "/"
+
+
+_SPACE = re.compile(r"[\x00-\x20\x7f]")

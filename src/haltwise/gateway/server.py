@@ -19,6 +19,7 @@ from aiohttp import web
 from ..core.errors import InputError
 from .exchange import LOG, Exchange, header
 from .judge import Judge
+from .link import Broken, Unreachable
 from .metrics import Metrics
 from .routes import dialect_of
 from .settings import Settings
@@ -77,18 +78,17 @@ class Gateway:
             self.log = EpisodeLog(
                 settings.log, source=settings.signal.name, arm=arm, content=settings.log_content
             )
-        app = web.Application(client_max_size=settings.body_limit)
-        app.router.add_get("/healthz", self._healthz)
-        app.router.add_get("/metrics", self._metrics)
-        app.router.add_route("*", "/{path:.*}", self._handle)
-        runner = web.AppRunner(
-            app,
+        # No application around the handler: a router costs a twelfth of a request, and knows paths
+        # that it does not hand on.
+        server = web.Server(
+            self._answer,
+            request_factory=self._request,
             access_log=None,
             logger=_QUIET,
             handler_cancellation=True,
-            shutdown_timeout=grace,
             auto_decompress=True,
         )
+        runner = web.ServerRunner(server, shutdown_timeout=grace)
         self.upstream = Upstream(settings, self.metrics)
         try:
             await runner.setup()
@@ -104,17 +104,28 @@ class Gateway:
             yield f"http://{name}:{bound[1]}"
         finally:
             await runner.cleanup()
-            await self.upstream.close()
+            self.upstream.close()
             if self.log is not None:
                 self.log.close()
 
-    async def _healthz(self, request: web.Request) -> web.Response:
-        return web.json_response({"status": "ok", "policy": self.settings.shown})
+    def _request(
+        self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any
+    ) -> web.BaseRequest:
+        loop, limit = asyncio.get_running_loop(), self.settings.body_limit
+        return web.BaseRequest(
+            message, payload, protocol, writer, task, loop, client_max_size=limit
+        )
 
-    async def _metrics(self, request: web.Request) -> web.Response:
-        return web.Response(body=self.metrics.text(), headers={"content-type": _PROMETHEUS})
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.method in ("GET", "HEAD"):
+            if request.path == "/healthz":
+                return web.json_response({"status": "ok", "policy": self.settings.shown})
+            if request.path == "/metrics":
+                headers = {"content-type": _PROMETHEUS}
+                return web.Response(body=self.metrics.text(), headers=headers)
+        return await self._handle(request)
 
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         dialect = dialect_of(request.method, request.path)
         name = "other" if dialect is None else dialect.name
         exchange = Exchange(self, request, name)
@@ -130,17 +141,18 @@ class Gateway:
         except InputError as error:
             response = exchange.error(400, str(error))
         except aiohttp.ClientConnectionResetError:
-            if request.transport is not None and not request.transport.is_closing():
-                response = exchange.failed(502, "broken", "broke the connection off")
-            else:
-                exchange.action = "gone"
-                response = exchange.error(499, "the client has gone")
-        except aiohttp.ClientConnectorError:
+            exchange.action = "gone"
+            response = exchange.error(499, "the client has gone")
+        except Unreachable:
             response = exchange.failed(502, "unreachable", "cannot be reached")
         except TimeoutError:
             response = exchange.failed(504, "timeout", "did not answer in time")
-        except aiohttp.ClientError:
+        except Broken:
             response = exchange.failed(502, "broken", "broke the connection off")
+        except Exception as error:
+            self.metrics.failures.labels("gateway").inc()
+            LOG.error("the gateway failed: %s", type(error).__name__)
+            response = exchange.error(500, "the gateway failed; this is a defect of haltwise")
         finally:
             self.metrics.open.dec()
             self.metrics.requests.labels(name, exchange.action).inc()

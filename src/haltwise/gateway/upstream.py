@@ -5,14 +5,13 @@ Keys are among the headers of each request: they are handed on and never kept.
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Any
 
-import aiohttp
 from multidict import CIMultiDict
 
+from ..core.errors import InputError
+from .link import Asked, Links
 from .metrics import Metrics
 from .routes import Target
 from .settings import Settings
@@ -41,23 +40,19 @@ class Upstream:
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self.target = Target(settings.upstream)
         self._metrics = metrics
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
-            timeout=aiohttp.ClientTimeout(
-                total=None, sock_connect=settings.connect_timeout, sock_read=settings.timeout
-            ),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            trust_env=False,
-            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+        self._links = Links(
+            self.target.host,
+            self.target.port,
+            secure=self.target.secure,
+            connect=settings.connect_timeout,
+            silence=settings.timeout,
         )
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Close all connections."""
-        await self._session.close()
+        self._links.close()
 
-    @asynccontextmanager
-    async def send(
+    def send(
         self,
         method: str,
         path: str,
@@ -65,8 +60,8 @@ class Upstream:
         data: bytes,
         *,
         decoded: bool = False,
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send one request and give its response.
+    ) -> Asked:
+        """Return a context that sends one request and gives its response.
 
         Args:
             method: of the client's request.
@@ -74,18 +69,20 @@ class Upstream:
             headers: as `forwarded` gives them.
             data: the body.
             decoded: whether the response is to be readable here, whatever its encoding.
+
+        Raises:
+            InputError: a header cannot be sent on.
         """
-        began = time.perf_counter()
-        async with self._session.request(
-            method,
-            self.target.url(path),
-            headers=headers,
-            data=data or None,
-            allow_redirects=False,
-            auto_decompress=decoded,
-        ) as response:
-            self._metrics.upstream.observe(time.perf_counter() - began)
-            yield response
+        lines = [f"{method} {self.target.path(path)} HTTP/1.1", f"Host: {self.target.netloc}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        if data or method in ("POST", "PUT", "PATCH"):
+            lines.append(f"Content-Length: {len(data)}")
+        head = "\r\n".join([*lines, "", ""])
+        if head.count("\n") != len(lines) + 1 or head.count("\r") != len(lines) + 1:
+            raise InputError("a header of the request holds a line break")
+        request = head.encode("utf-8", "surrogateescape") + data
+        waited = self._metrics.upstream.observe
+        return Asked(self._links, method, request, decoded=decoded, waited=waited)
 
 
 def forwarded(headers: Any, *, identity: bool = False) -> CIMultiDict[str]:
