@@ -172,11 +172,13 @@ def test_what_an_adapter_cannot_do_is_said():
         StopMiddleware(POLICY, signal=SideChannel())
 
 
-def test_a_plain_agent_is_stopped_by_its_base_url_alone():
-    """Without an adapter, pointed at the gateway: five steps, then an answer."""
+@pytest.mark.parametrize("mode", MODES)
+def test_a_plain_agent_is_stopped_by_its_base_url_alone(mode):
+    """Without an adapter, pointed at the gateway: five steps, then an answer, rogue or not."""
     search = Search()
-    with StubServer() as stub:
+    with StubServer(mode) as stub:
         gateway = Gateway(Settings(f"{stub.url}/v1", parse_policy(POLICY)))
         with served(gateway) as url:
             answer = _agent(url, search, []).invoke(_ask(QUESTION), LIMIT)["messages"][-1].text
-    assert (search.runs, answer) == (5, ANSWER)
+    assert search.runs == (10 if mode == "parallel" else 5)
+    assert answer == ANSWER or (mode == "rogue" and answer.strip())

@@ -18,7 +18,7 @@ from haltwise.gateway.routes import Target, dialect_of
 from haltwise.gateway.server import Gateway
 from haltwise.gateway.settings import Settings, is_loopback
 from haltwise.signals import Stated
-from haltwise.testing.agents import PATHS
+from haltwise.testing.agents import PATHS, read_turn
 from haltwise.testing.conversations import QUESTION, USEFUL, USELESS, conversation
 from haltwise.testing.stub_models import ANSWER, StubServer
 
@@ -802,3 +802,28 @@ def test_the_answer_of_an_obedient_model_is_its_own():
     assert with_stub(main, mark_forced=True) == (
         f"{ANSWER}\n\n[haltwise] This answer was forced: 5 useless results in a row (threshold 5)."
     )
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("choice", ["required", "auto"])
+@pytest.mark.parametrize("mode", ["rogue", "obedient"])
+def test_case_b19_an_answer_that_is_demanded_as_a_call_comes_as_one(mode, choice, stream):
+    """Case B19: under ``tool_choice`` "required" a framework cannot read a text answer."""
+
+    async def main(client, stub):
+        tools = ("search", "final_answer")
+        body = conversation("chat", [USELESS] * 5, tools=tools, stream=stream)
+        status, _, data = await client.post(CHAT, body | {"tool_choice": choice})
+        (turn,) = read_turn("chat", data, stream=stream)
+        return status, turn
+
+    status, turn = with_stub(main, mode=mode)
+    assert status == 200
+    names = [call["function"]["name"] for call in turn.get("tool_calls") or ()]
+    if choice == "required" or mode == "obedient":
+        assert names == ["final_answer"]
+        arguments = json.loads(turn["tool_calls"][0]["function"]["arguments"])
+        assert arguments["query"].strip()
+    else:
+        assert names == []
+        assert turn["content"].strip()

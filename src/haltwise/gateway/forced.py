@@ -34,6 +34,7 @@ class Forced:
         self.json = dialect.wants_json(body)
         marked = self.settings.mark_forced and not self.json
         self.tail = f"\n\n{mark(found.decision.reason)}" if marked else ""
+        self.tool = dialect.demanded(body, self.keep)
         self._refused = False
 
     async def run(self) -> web.StreamResponse:
@@ -82,13 +83,16 @@ class Forced:
             exchange.metrics.failures.labels("malformed").inc()
             return exchange.error(502, "the upstream sent a reply that is not a JSON object")
         if not reply.calls:
+            text = reply.text + self.tail
             if not reply.text.strip():
                 if not last:
                     return None
-                reply = reply._replace(text=self._fallback())
-                cleaned = self.dialect.with_text(cleaned, reply.text)
-            elif self.tail:
-                cleaned = self.dialect.with_text(cleaned, reply.text + self.tail)
+                text = self._fallback()
+                reply = reply._replace(text=text)
+            if self.tool is not None:
+                cleaned = self.dialect.with_call(cleaned, self.tool, text)
+            elif text != self.dialect.reply(cleaned).text:
+                cleaned = self.dialect.with_text(cleaned, text)
         self._done(reply.text)
         return exchange.whole(source, msgspec.json.encode(cleaned))
 
@@ -102,7 +106,7 @@ class Forced:
                 exchange.metrics.failures.labels("malformed").inc()
                 return exchange.error(502, "the upstream was asked for a stream and sent none")
             fallback = self._fallback() if last else ""
-            scrubber = self.dialect.scrubber(self.keep, fallback, self.tail)
+            scrubber = self.dialect.scrubber(self.keep, fallback, self.tail, self.tool)
             response = None
             held: list[bytes] = []
             async for event in events(source):

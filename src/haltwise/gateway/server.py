@@ -23,10 +23,11 @@ from .link import Broken, Unreachable
 from .metrics import Metrics
 from .routes import dialect_of
 from .settings import Settings
-from .spans import span
+from .spans import Exchanged, span
 from .upstream import Upstream
 
 if TYPE_CHECKING:
+    from ..enforce import Dialect
     from .episodes import EpisodeLog
 
 _QUIET = logging.getLogger("haltwise.gateway.http")
@@ -130,32 +131,19 @@ class Gateway:
         name = "other" if dialect is None else dialect.name
         exchange = Exchange(self, request, name)
         began = time.perf_counter()
-        self.metrics.open.inc()
-        try:
-            with span(name) as noted:
-                response = await exchange.run(dialect)
-                noted(exchange.model, exchange.action, exchange.run_length, response.status)
-        except web.HTTPRequestEntityTooLarge:
-            limit = self.settings.body_limit
-            response = exchange.error(413, f"the request body is larger than {limit} bytes")
-        except InputError as error:
-            response = exchange.error(400, str(error))
-        except aiohttp.ClientConnectionResetError:
-            exchange.action = "gone"
-            response = exchange.error(499, "the client has gone")
-        except Unreachable:
-            response = exchange.failed(502, "unreachable", "cannot be reached")
-        except TimeoutError:
-            response = exchange.failed(504, "timeout", "did not answer in time")
-        except Broken:
-            response = exchange.failed(502, "broken", "broke the connection off")
-        except Exception as error:
-            self.metrics.failures.labels("gateway").inc()
-            LOG.error("the gateway failed: %s", type(error).__name__)
-            response = exchange.error(500, "the gateway failed; this is a defect of haltwise")
-        finally:
-            self.metrics.open.dec()
-            self.metrics.requests.labels(name, exchange.action).inc()
+        with span(name, request.headers) as noted:
+            response = await self._served(exchange, dialect)
+            target = self.upstream.target
+            noted(
+                Exchanged(
+                    exchange.model,
+                    exchange.action,
+                    exchange.run_length,
+                    response.status,
+                    target.host,
+                    target.port,
+                )
+            )
         LOG.info(
             "%s %s %d %.0f ms%s",
             name,
@@ -165,6 +153,33 @@ class Gateway:
             f", {exchange.unjudged} steps and no verdict" if exchange.unjudged else "",
         )
         return response
+
+    async def _served(self, exchange: Exchange, dialect: Dialect | None) -> web.StreamResponse:
+        """Serve the exchange; whatever goes wrong is one clear sentence."""
+        self.metrics.open.inc()
+        try:
+            return await exchange.run(dialect)
+        except web.HTTPRequestEntityTooLarge:
+            limit = self.settings.body_limit
+            return exchange.error(413, f"the request body is larger than {limit} bytes")
+        except InputError as error:
+            return exchange.error(400, str(error))
+        except aiohttp.ClientConnectionResetError:
+            exchange.action = "gone"
+            return exchange.error(499, "the client has gone")
+        except Unreachable:
+            return exchange.failed(502, "unreachable", "cannot be reached")
+        except TimeoutError:
+            return exchange.failed(504, "timeout", "did not answer in time")
+        except Broken:
+            return exchange.failed(502, "broken", "broke the connection off")
+        except Exception as error:
+            self.metrics.failures.labels("gateway").inc()
+            LOG.error("the gateway failed: %s", type(error).__name__)
+            return exchange.error(500, "the gateway failed; this is a defect of haltwise")
+        finally:
+            self.metrics.open.dec()
+            self.metrics.requests.labels(exchange.name, exchange.action).inc()
 
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"

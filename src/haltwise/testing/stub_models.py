@@ -155,7 +155,8 @@ class StubServer:
         usable = bool(offered) and _choice(body) != "none"
         if not usable and self.mode != "rogue":
             return Turn(number, _answer(body), ())
-        name = _named(body) or ("search" if "search" in offered or not offered else "")
+        searches = "search" in offered or not offered or self.mode == "rogue"
+        name = _named(body) or ("search" if searches else "")
         name = name or next(iter(offered))
         width = 2 if self.mode == "parallel" and name == "search" else 1
         arguments = tuple(

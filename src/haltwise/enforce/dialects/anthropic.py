@@ -114,7 +114,21 @@ class Anthropic:
             **_END,
         }
 
-    def scrubber(self, keep: frozenset[str], fallback: str, tail: str) -> AnthropicStream:
+    def demanded(self, body: Body, keep: frozenset[str]) -> tuple[str, str] | None:
+        """Return None: the gated request names the kept tool."""
+        return None
+
+    def with_call(self, response: Body, tool: tuple[str, str], text: str) -> Body:
+        """Return the response with the text; no call is ever demanded here."""
+        return self.with_text(response, text)
+
+    def scrubber(
+        self,
+        keep: frozenset[str],
+        fallback: str,
+        tail: str,
+        tool: tuple[str, str] | None = None,
+    ) -> AnthropicStream:
         """Return a filter for one stream of events."""
         return AnthropicStream(keep, fallback, tail)
 

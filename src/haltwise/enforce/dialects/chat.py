@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ...core.errors import InputError
@@ -101,9 +102,34 @@ class Chat:
         first = {**choices[0], "message": message, "finish_reason": "stop"}
         return {"object": "chat.completion", **response, "choices": [first, *choices[1:]]}
 
-    def scrubber(self, keep: frozenset[str], fallback: str, tail: str) -> ChatStream:
+    def demanded(self, body: Body, keep: frozenset[str]) -> tuple[str, str] | None:
+        """Return the kept tool and its first argument where ``tool_choice`` demands a call."""
+        if body.get("tool_choice") in (None, "auto", "none"):
+            return None
+        for tool in body.get("tools") or ():
+            if _tool_name(tool) in keep:
+                schema = (tool.get("function") or {}).get("parameters") or {}
+                names = [*(schema.get("required") or ()), *(schema.get("properties") or ())]
+                return _tool_name(tool), str(next(iter(names), "answer"))
+        return None
+
+    def with_call(self, response: Body, tool: tuple[str, str], text: str) -> Body:
+        """Return the response with ``text`` as a call in its first choice."""
+        response = self.with_text(response, "")
+        first, *others = response["choices"]
+        message = {**first["message"], "content": None, "tool_calls": [_answering(tool, text)]}
+        first = {**first, "message": message, "finish_reason": "tool_calls"}
+        return {**response, "choices": [first, *others]}
+
+    def scrubber(
+        self,
+        keep: frozenset[str],
+        fallback: str,
+        tail: str,
+        tool: tuple[str, str] | None = None,
+    ) -> ChatStream:
         """Return a filter for one stream of chunks."""
-        return ChatStream(keep, fallback, tail)
+        return ChatStream(keep, fallback, tail, tool)
 
     def question(self, body: Body, prompt: str) -> Body:
         """Return a short, unstreamed request on a flattened copy."""
@@ -116,6 +142,11 @@ class Chat:
 _CALLS = ("tool_calls", "function_call")
 
 
+def _answering(tool: tuple[str, str], text: str) -> Body:
+    function = {"name": tool[0], "arguments": json.dumps({tool[1]: text})}
+    return {"id": "call_haltwise", "type": "function", "function": function}
+
+
 class ChatStream:
     """Filters the chunks of one streamed completion.
 
@@ -123,10 +154,16 @@ class ChatStream:
     choice is preceded by the fallback where no text has come, and by the tail.
     """
 
-    def __init__(self, keep: frozenset[str], fallback: str, tail: str) -> None:
+    def __init__(
+        self,
+        keep: frozenset[str],
+        fallback: str,
+        tail: str,
+        tool: tuple[str, str] | None = None,
+    ) -> None:
         self.text = ""
         self.kept = False
-        self._keep, self._fallback, self._tail = keep, fallback, tail
+        self._keep, self._fallback, self._tail, self._tool = keep, fallback, tail, tool
         self._passing: dict[tuple[int, int], bool] = {}
         self._finished: set[int] = set()
 
@@ -168,6 +205,11 @@ class ChatStream:
                     self.text += ending
                     added = {"index": 0, "delta": {"content": ending}, "finish_reason": None}
                     out.append((None, {**chunk, "choices": [added]}))
+                if index == 0 and self._tool is not None and self.text.strip():
+                    call = {"index": 0, **_answering(self._tool, self.text)}
+                    added = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}
+                    out.append((None, {**chunk, "choices": [added]}))
+                    finish = "tool_calls"
         return {**choice, "delta": delta, "finish_reason": finish}
 
     def _passes(self, index: int, call: Body) -> bool:

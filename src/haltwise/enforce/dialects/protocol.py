@@ -94,13 +94,32 @@ class Dialect(Protocol):
         """Return the response with ``text`` as its answer and no calls."""
         ...
 
-    def scrubber(self, keep: frozenset[str], fallback: str, tail: str) -> StreamScrubber:
+    def demanded(self, body: Body, keep: frozenset[str]) -> tuple[str, str] | None:
+        """Return the kept tool, with its argument, that a request takes its answer from.
+
+        None where a text answer will do, or where the gated request names the tool itself, so
+        that the provider sees to it.
+        """
+        ...
+
+    def with_call(self, response: Body, tool: tuple[str, str], text: str) -> Body:
+        """Return the response with ``text`` as the call of a tool that `demanded` gave."""
+        ...
+
+    def scrubber(
+        self,
+        keep: frozenset[str],
+        fallback: str,
+        tail: str,
+        tool: tuple[str, str] | None = None,
+    ) -> StreamScrubber:
         """Return a filter for one stream.
 
         Args:
             keep: tools whose calls pass.
             fallback: the answer where the stream brings none.
             tail: added to the end of a text answer; may be empty.
+            tool: as `demanded` gives it; a text answer is then sent as its call, too.
         """
         ...
 

@@ -123,7 +123,21 @@ class Responses:
         whole = {"object": "response", "status": "completed", **response}
         return {**whole, "output": [*left, _message("msg_haltwise", text)]}
 
-    def scrubber(self, keep: frozenset[str], fallback: str, tail: str) -> ResponsesStream:
+    def demanded(self, body: Body, keep: frozenset[str]) -> tuple[str, str] | None:
+        """Return None: the gated request names the kept tool."""
+        return None
+
+    def with_call(self, response: Body, tool: tuple[str, str], text: str) -> Body:
+        """Return the response with the text; no call is ever demanded here."""
+        return self.with_text(response, text)
+
+    def scrubber(
+        self,
+        keep: frozenset[str],
+        fallback: str,
+        tail: str,
+        tool: tuple[str, str] | None = None,
+    ) -> ResponsesStream:
         """Return a filter for one stream of events."""
         return ResponsesStream(self, keep, fallback, tail)
 
