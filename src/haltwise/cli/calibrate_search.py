@@ -104,7 +104,7 @@ def command(
 
         typed = shlex.join(paths)
         told = colophon(typed, len(recorded.skips))
-        write_html(recovery_page(fit, again=typed, colophon=told), html)
+        write_html(recovery_page(fit, again=typed, policy=output, colophon=told), html)
     if as_json:
         skipped = [skip.to_json() for skip in recorded.skips]
         print_json({**fit.to_json(), "skipped": skipped})

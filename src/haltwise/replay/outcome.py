@@ -19,6 +19,7 @@ from .firing import Firing
 from .search import SearchTable
 
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,22 +68,27 @@ def joined(parts: Sequence[Outcomes]) -> Outcomes:
     return Outcomes(**columns)
 
 
-def search_outcomes(table: SearchTable, firing: Firing, price: float) -> Outcomes:
-    """Evaluate stops on search loops; METHODS section 1, "Off-policy evaluation".
+def ends(table: SearchTable, firing: Firing) -> tuple[Booleans, Floats, Floats]:
+    """Return which search loops are stopped, and success and tool calls of each; (n,) each.
 
-    The outcome is the answer-now branch where the rule fires, unless the recorded next action is
-    already the answer or there is none; otherwise it is the recorded outcome.
+    METHODS section 1, "Off-policy evaluation": the outcome is the answer-now branch where the rule
+    fires, unless the recorded next action is already the answer or there is none; otherwise it is
+    the recorded outcome.
     """
     width = table.verdicts.shape[1]
+    if not width:
+        return np.zeros(len(table), bool), table.success, table.total_calls.astype(float)
     rows = np.arange(len(table))
-    step = np.minimum(firing.step, max(width - 1, 0))
-    if width:
-        stopped = (firing.step < width) & table.free[rows, step]
-        success = np.where(stopped, table.answer_now[rows, step], table.success)
-        steps = np.where(stopped, table.calls[rows, step], table.total_calls).astype(float)
-    else:
-        stopped = np.zeros(len(table), bool)
-        success, steps = table.success, table.total_calls.astype(float)
+    step = np.minimum(firing.step, width - 1)
+    stopped = (firing.step < width) & table.free[rows, step]
+    success = np.where(stopped, table.answer_now[rows, step], table.success)
+    calls = np.where(stopped, table.calls[rows, step], table.total_calls).astype(float)
+    return stopped, success, calls
+
+
+def search_outcomes(table: SearchTable, firing: Firing, price: float) -> Outcomes:
+    """Evaluate stops on search loops (`ends`), and hold them against hindsight."""
+    stopped, success, steps = ends(table, firing)
     branches = np.where(table.free, table.answer_now, math.nan)
     best = _best(branches, table.success)
     hindsight = _best(branches - price * table.calls, table.success - price * table.total_calls)

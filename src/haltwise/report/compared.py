@@ -6,7 +6,7 @@ from ..replay.summary import Comparison, ReplaySummary
 from ..stats.estimate import Estimate
 from .figure import Figure
 from .forest import forest
-from .words import fixed, percent
+from .words import fixed, percent, points
 
 _KNOWING = ("true_myopic", "oracle")
 
@@ -60,16 +60,27 @@ def difference_figure(summary: ReplaySummary) -> Figure:
     """Return the paired difference of every rule to the first one that was named."""
     first = summary.policies[0].policy
     rows = [_against(pair, first) for pair in summary.comparisons if first in (pair.a, pair.b)]
-    clear = sum(e.low > 0 or e.high < 0 for _, e in rows if e.defined)
     return forest(
         "differences",
-        f"{clear} of {len(rows)} rules differ clearly from {first}",
+        _difference_title(rows, first),
         f"Difference in the share of {_word(summary)} loops to {first}, paired loop by loop; "
         "intervals resample questions or tasks. Right of the line is better.",
         rows,
         f"difference to {first}",
         reference=0.0,
     )
+
+
+def _difference_title(rows: list[tuple[str, Estimate]], first: str) -> str:
+    known = [(name, e) for name, e in rows if e.defined]
+    if not known:
+        return f"How the rules differ from {first} is not known"
+    if len(known) == 1:
+        name, e = known[0]
+        sure = "" if e.low > 0 or e.high < 0 else ", which may be chance"
+        return f"{name} against {first}: {points(e.value)} points{sure}"
+    clear = sum(e.low > 0 or e.high < 0 for _, e in known)
+    return f"{clear} of {len(known)} rules differ clearly from {first}"
 
 
 def regret_figure(summary: ReplaySummary) -> Figure:

@@ -11,13 +11,19 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
+import platformdirs
+
+from ..core.errors import InputError
 from .extra import needed
 from .figure import Figure, Table
+from .files import write_atomically
 from .theme import DARK, LIGHT, config
 
 
@@ -171,10 +177,26 @@ def as_json(value: Any) -> str:
 @cache
 def runtime() -> str:
     """Return the scripts that draw Vega-Lite charts, as vl-convert-python bundles them."""
-    bundle: str = needed("vl_convert").javascript_bundle()
+    vlc = needed("vl_convert")
+    known = _cached(str(vlc.__version__))
+    if known is not None and known.is_file():
+        return known.read_text("utf-8")
+    bundle: str = vlc.javascript_bundle()  # takes two seconds: a compiler is started for it
     if "</script" in bundle.lower():  # would end the element that holds it
         bundle = bundle.replace("</script", "<\\/script")
+    if known is not None:
+        with suppress(OSError, InputError):  # no cache, no harm
+            known.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(known, bundle.encode("utf-8"))
     return bundle
+
+
+def _cached(version: str) -> Path | None:
+    """Return where the scripts of a version are kept between runs; None without a home."""
+    try:
+        return platformdirs.user_cache_path("haltwise", appauthor=False) / f"charts-{version}.js"
+    except RuntimeError:
+        return None
 
 
 @cache

@@ -10,8 +10,9 @@
     const name = element.dataset.chart;
     const old = views.get(name);
     if (old) old.finalize();
+    const legend = { ...themes[scheme].legend, columns: element.clientWidth < 560 ? 1 : 3 };
     return vegaEmbed(element, charts[name], {
-      config: themes[scheme], actions: false, renderer: "svg", ast: true, tooltip: { theme: "custom" },
+      config: { ...themes[scheme], legend }, actions: false, renderer: "svg", ast: true, tooltip: { theme: "custom" },
     }).then((made) => {
       views.set(name, made);
       // The element around it is the image for screen readers, with a name and a table.

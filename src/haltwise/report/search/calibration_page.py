@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,11 +17,19 @@ LATER = "after an earlier useful result"
 
 
 def recovery_page(
-    fit: RecoveryFit, *, again: str, colophon: Sequence[tuple[str, str]] = ()
+    fit: RecoveryFit, *, again: str, policy: str, colophon: Sequence[tuple[str, str]] = ()
 ) -> Page:
-    """Return the report of a fit."""
+    """Return the report of a fit.
+
+    Args:
+        fit: what was fitted.
+        again: what was read, as it was typed.
+        policy: the policy file that was written.
+        colophon: how the report came about.
+    """
     table = recovery_figure(fit.model, None, fit.notes)
     q = fit.answer_now[0]
+    protected = f'recovery("{policy}", trust=.5)'
     return Page(
         title="haltwise: how sources recover",
         kind="Calibration",
@@ -36,10 +45,10 @@ def recovery_page(
             "The fitted table as a rule; with trust it is protected against fault durations that "
             "were never recorded.",
             [
-                ("Replay it", f"haltwise replay {again} --policy policy.toml"),
+                ("Replay it", f"haltwise replay {again} --policy {shlex.quote(policy)}"),
                 (
                     "The same, with protection",
-                    f"haltwise replay {again} --policy 'recovery(\"policy.toml\", trust=.5)'",
+                    f"haltwise replay {again} --policy {shlex.quote(protected)}",
                 ),
             ],
         ),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...core.policies import Deadline, Never, UselessStreak
 from ...core.policy import Policy
 from ...replay.firing import Firing, combine
-from ...replay.outcome import search_outcomes
+from ...replay.outcome import ends
 from ...replay.search import SearchTable, judged_loops, search_firing
 from ...replay.summary import FEW, cluster_resamples
 from ...stats.bootstrap import Resamples, Statistic
@@ -149,29 +149,23 @@ class WhatIf:
         return found | {("d", d): search_firing(Deadline(d), table) for d in deadlines}
 
     def _count(self, place: int, table: SearchTable, firing: Firing, groups: Ints) -> None:
-        outcome = search_outcomes(table, firing, 0.0)
-        known = ~np.isnan(outcome.success)
+        stopped, success, calls = ends(table, firing)
+        known = ~np.isnan(success)
         width = self._sums.shape[1]
         columns = {
-            _RIGHT: np.where(known, outcome.success, 0),
+            _RIGHT: np.where(known, success, 0),
             _KNOWN: known.astype(np.float64),
-            _CALLS: outcome.steps,
-            _KNOWN_CALLS: np.where(known, outcome.steps, 0),
+            _CALLS: calls,
+            _KNOWN_CALLS: np.where(known, calls, 0),
             _LOOPS: np.ones(len(table)),
         }
         for column, values in columns.items():
             self._sums[place, :, column] += np.bincount(groups, values, width)
-        rows, last = np.arange(len(table)), max(table.verdicts.shape[1] - 1, 0)
-        step = np.minimum(firing.step, last)
-        stopped = (firing.step <= last) & (len(table.free.T) > 0)
-        if table.verdicts.shape[1]:
-            stopped &= table.free[rows, step]
-        risked = int((stopped & (table.success == 1)).sum())
         self._counts[place] += (
-            outcome.stops,
-            outcome.unknown_stops,
-            risked,
-            int(np.nansum(outcome.success)),
+            int(stopped.sum()),
+            int((stopped & ~known).sum()),
+            int((stopped & (table.success == 1)).sum()),
+            int(np.nansum(success)),
         )
 
     def effects(
