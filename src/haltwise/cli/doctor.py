@@ -28,6 +28,7 @@ PURPOSES: dict[str, str] = {
     "hub": "data sets from the hub for studies",
     "remote": "traces behind URLs and in zstd files",
     "report": "haltwise report and --html, charts as PNG and SVG",
+    "browser": "tests of the reports in a real browser, with make test-browser",
     "docs": "the docs site, with make docs",
     "dev": "the test suite and the checks",
     "bench": "benchmarks against other libraries",

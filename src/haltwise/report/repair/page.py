@@ -92,12 +92,17 @@ def study_page(
     setting = None
     if best is not None and first.success.defined:
         gain = best.success.value - first.success.value
-        setting = Setting(
-            best.policy,
+        told = (
             f"Cross-fitted on {count(study.problems, 'problem')}: "
             f"{percent(best.success.value)} valid instead of {percent(first.success.value)} "
             f"without any repair ({points(gain)} points), {fixed(best.steps.value, 2)} repairs a "
-            f"loop, worth most at a price of {summary.price:g} a repair.",
+            f"loop, worth most at a price of {summary.price:g} a repair."
+        )
+        if best.policy == first.policy:
+            told = f"Cross-fitted on {count(study.problems, 'problem')}: no rule is worth more."
+        setting = Setting(
+            best.policy,
+            told,
             [("Fit it to your own loops", "haltwise calibrate repair loops.jsonl -o policy.toml")],
         )
     return Page(

@@ -70,16 +70,19 @@ def study_page(found: StudyAnalysis, *, colophon: Sequence[tuple[str, str]] = ()
 
 
 def _headline(found: StudyAnalysis) -> str:
-    first = next((c for c in found.comparisons if c.difference.defined), None)
-    if first is not None:
-        d = first.difference
-        return (
-            f"{first.arm} against {first.against}: {points(d.value)} points of {first.endpoint}"
-            if first.endpoint != "utility"
-            else f"{first.arm} against {first.against}: {signed(d.value)} utility"
-        )
-    name, arm = max(found.arms.items(), key=lambda pair: _overall(pair[1]))
-    return f"{name}: {percent(_overall(arm))} right answers, mean over the regimes run"
+    known = [c for c in found.comparisons if c.difference.defined and c.endpoint != "utility"]
+    if not known:
+        name, arm = max(found.arms.items(), key=lambda pair: _overall(pair[1]))
+        return f"{name}: {percent(_overall(arm))} right answers, mean over the regimes run"
+    clear = [c for c in known if c.difference.low > 0 or c.difference.high < 0]
+    if not clear:
+        return f"No arm differs clearly from {known[0].against} so far"
+    first = max(clear, key=lambda c: abs(c.difference.value))
+    d = first.difference
+    return (
+        f"{first.arm} against {first.against}: {points(d.value)} points of right answers, "
+        f"{d.level:.0%} interval {points(d.low)} to {points(d.high)}"
+    )
 
 
 def _overall(arm: ArmAnalysis) -> float:
