@@ -25,7 +25,12 @@ from haltwise.simulated.repair import simulate_repair
 from haltwise.simulated.search import IGNORES, simulate_search
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs/how-to").glob("*.md")),
+]
+"""The pages of docs/adapters run in the environments of their frameworks, tests/adapters."""
 BLOCK = re.compile(
     r"^(?P<skip><!-- not run: [^>]+ -->\n+)?```(?P<language>python|sh)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
