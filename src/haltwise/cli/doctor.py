@@ -27,6 +27,8 @@ PURPOSES: dict[str, str] = {
     "study": "experiments on live models, on Inspect AI",
     "hub": "data sets from the hub for studies",
     "remote": "traces behind URLs and in zstd files",
+    "semantic": "--signal semantic, judging results by meaning",
+    "ray": "shards on a cluster, with --engine ray",
     "report": "haltwise report and --html, charts as PNG and SVG",
     "browser": "tests of the reports in a real browser, with make test-browser",
     "docs": "the docs site, with make docs",
