@@ -9,8 +9,9 @@ import pytest
 
 from haltwise.audit import audit, gather
 from haltwise.audit.judging import JudgedBy
+from haltwise.audit.trajectories import Trajectories
 from haltwise.core.events import Verdict
-from haltwise.record import Call, SearchEpisode, SearchStep, write_episodes
+from haltwise.record import Call, SearchEpisode, SearchStep, outline_of, write_episodes
 from haltwise.signals import Lexical, Stated
 
 QUESTION = "Which river flows through the capital of Hungary?"
@@ -91,3 +92,28 @@ def test_real_traces_without_verdicts(shared_data: Callable[[str], Path]) -> Non
     done = audit(gather([path], signal=Lexical()).tally, replicates=10)
     assert done.contrast.estimate.defined
     assert 0.3 < done.useless_rate.value < 0.8
+
+
+def test_results_are_judged_against_what_was_asked_last() -> None:
+    """A new user turn is a new question: the same result is far from one and near to the other."""
+    steps = (
+        SearchStep(t=1, action="search", result=BAD),
+        SearchStep(t=2, action="search", result=BAD, asked=BAD),
+        SearchStep(t=3, action="search", result=BAD),
+    )
+    judged = JudgedBy(Lexical())(episode(*steps))
+    assert verdicts(judged, "lexical") == [Verdict.USELESS, Verdict.USEFUL, Verdict.USEFUL]
+
+
+def test_a_run_ends_where_the_user_speaks_again() -> None:
+    """Four useless results, three of them after a new question: runs of one and of three."""
+    useless = {"recorded": Verdict.USELESS}
+    steps = [
+        SearchStep(t=t, action="search", verdicts=useless, asked="And now?" if t == 2 else None)
+        for t in (1, 2, 3, 4)
+    ]
+    made = episode(*steps)
+    found = Trajectories.of([outline_of(made)], 8)
+    assert found.run[0, :4].tolist() == [1, 1, 2, 3]
+    assert found.calls_in_turn[0, :4].tolist() == [1, 1, 2, 3]
+    assert found.call[0, :4].all() and found.length.tolist() == [4]

@@ -69,7 +69,11 @@ common = {
 }
 
 episodes: st.SearchStrategy[AnyEpisode] = st.builds(
-    SearchEpisode, steps=st.lists(searches, max_size=4), **common
+    SearchEpisode,
+    steps=st.lists(searches, max_size=4, unique_by=lambda step: step.t).map(
+        lambda steps: sorted(steps, key=lambda step: step.t)
+    ),
+    **common,
 ) | st.builds(
     RepairEpisode,
     steps=st.lists(rounds(), min_size=1, max_size=4, unique_by=lambda step: step.round),

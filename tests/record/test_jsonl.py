@@ -111,6 +111,29 @@ def test_a_newer_version_and_impossible_votes_are_named(tmp_path: Path) -> None:
     assert isinstance(kind, Skip) and "walk" in kind.reason
 
 
+@pytest.mark.parametrize(
+    ("kind", "step", "reason"),
+    [
+        ("repair", '"round":0,"accept_probability":5.0', "between 0 and 1; got 5.0"),
+        ("repair", '"round":0,"views":{"a":[9,3]}', "view 'a': accepts (9) is more than votes (3)"),
+        ("repair", '"round":0,"errors":-1', "errors is 0 or more; got -1"),
+        ("repair", '"round":0,"time":-2.5', "time is 0 or more seconds; got -2.5"),
+        ("search", '"t":-1,"action":"a"', "t counts steps from 1 and rises; got -1 after 0"),
+        ("search", '"t":2,"action":"a"},{"t":2,"action":"a"', "got 2 after 2"),
+        ("search", '"t":1,"action":"a","time":-1', "step 1: time is 0 or more"),
+    ],
+)
+def test_values_out_of_range_are_named(tmp_path: Path, kind: str, step: str, reason: str) -> None:
+    """A number that cannot be is skipped by line, with what it may be."""
+    path = tmp_path / "x"
+    path.write_text(
+        f'{{"kind":"{kind}","episode_id":"e","cluster_id":"q","question_id":"q",'
+        f'"steps":[{{{step}}}]}}\n'
+    )
+    (skip,) = read(path)
+    assert isinstance(skip, Skip) and reason in skip.reason
+
+
 @pytest.mark.parametrize("cut", [4, 200, -10])
 def test_a_broken_parquet_file_is_one_skip(tmp_path: Path, cut: int) -> None:
     """A Parquet file that was cut off is named, without a traceback."""

@@ -62,6 +62,7 @@ def search_steps(draw: st.DrawFn) -> list[SearchStep]:
                 verdicts={} if verdict is None else {"recorded": verdict},
                 answer_now=branch,
                 parallel=parallel,
+                asked="and?" if t > 1 and draw(st.integers(0, 4)) == 0 else None,
             )
         )
     if draw(st.booleans()):

@@ -54,3 +54,16 @@ def test_an_absent_table_is_named() -> None:
     """A wrong path is a sentence, not a traceback."""
     with pytest.raises(InputError, match="expected an answer-now table"):
         read_answer_now("nowhere.jsonl")
+
+
+def test_a_table_of_other_questions_is_refused(tmp_path: Path) -> None:
+    """Grades were looked up and none was there: the message shows both kinds of names."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"question_id": "q-7", "success": true}')
+    table = read_answer_now(path)
+    table.refuse_strangers("a.jsonl")
+    assert math.isnan(table.get("7", 1))
+    with pytest.raises(InputError, match="it grades 'q-7', their question_id is '7'"):
+        table.refuse_strangers("a.jsonl")
+    assert table.get("q-7", 1) == 1
+    table.refuse_strangers("a.jsonl")

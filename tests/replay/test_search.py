@@ -24,10 +24,15 @@ from .loops import search_episodes, search_policies
 
 
 def online(policy: Policy, episode: SearchEpisode) -> int:
-    """Return the position of the tool step at which the online loop stops, or `NEVER`."""
+    """Return the position of the tool step at which the online loop stops, or `NEVER`.
+
+    A new user turn begins a new loop.
+    """
     loop = SearchLoop(policy)
     source = choose_source(episode.steps)
     for position, step in enumerate(s for s in episode.steps if s.action != "answer"):
+        if step.asked:
+            loop = SearchLoop(policy)
         if step.result is None:
             call = None
         elif step.parallel:

@@ -94,7 +94,7 @@ def _streak(k: int) -> Condition:
 
 
 def _deadline(budget: int) -> Condition:
-    return lambda rows: np.asarray(np.cumsum(rows.call, axis=1) >= budget - 1)
+    return lambda rows: np.asarray(rows.calls_in_turn >= budget - 1)
 
 
 def _either(left: Condition, right: Condition) -> Condition:

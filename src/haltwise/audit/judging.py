@@ -18,8 +18,9 @@ from ..signals import Signal, SignalStep
 class JudgedBy:
     """Adds the signal's verdict to every tool step of an episode; a value, so workers can have it.
 
-    A step whose result was not kept stays without a verdict. The thought that the signal sees is
-    that of the next turn: the first words after the result.
+    A step whose result was not kept stays without a verdict. Where the user spoke again, results
+    are judged against what was asked then. The thought that the signal sees is that of the next
+    turn: the first words after the result.
     """
 
     signal: Signal
@@ -28,12 +29,11 @@ class JudgedBy:
     def __call__(self, episode: SearchEpisode) -> SearchEpisode:
         """Return the episode with verdicts."""
         thoughts = [*[step.thought for step in episode.steps[1:]], None]
-        steps = [
-            step
-            if step.action == "answer"
-            else _judged(self.signal, episode.question, step, thought)
-            for step, thought in zip(episode.steps, thoughts, strict=False)
-        ]
+        question, steps = episode.question, []
+        for step, thought in zip(episode.steps, thoughts, strict=False):
+            question = step.asked or question
+            judged = step.action != "answer"
+            steps.append(_judged(self.signal, question, step, thought) if judged else step)
         return structs.replace(episode, steps=steps)
 
 

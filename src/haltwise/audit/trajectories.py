@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.events import Verdict
-from ..record.outline import ANSWER, CALL, CODES, Outline
+from ..record.outline import ANSWER, CALL, CODES, RENEWED, Outline
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -39,7 +39,12 @@ class Trajectories:
     verdict: NDArray[np.uint8]
     """Code of the verdict on the step's result (`haltwise.record.outline.CODES`), (m, width)."""
     run: Counts
-    """r_t, useless verdicts in a row up to and including step t, shape (m, width)."""
+    """r_t, useless verdicts in a row up to and including step t, shape (m, width).
+
+    It begins anew where the user spoke again, as the loop does that a rule stops.
+    """
+    renewed: Bools
+    """Whether the user spoke again before the step, shape (m, width)."""
     success: NDArray[np.int8]
     """1 right, 0 wrong, -1 not graded; shape (m,)."""
     censored: Bools
@@ -56,7 +61,8 @@ class Trajectories:
         width = max(budget, int(length.max(initial=0)))
         action = _columns([outline.actions for outline in outlines], width)
         verdict = _columns([outline.verdicts for outline in outlines], width)
-        call = action == CALL
+        renewed = action == RENEWED
+        call = (action == CALL) | renewed
         success = [-1 if o.success is None else int(o.success) for o in outlines]
         limit = [budget if o.budget is None else min(o.budget, budget) for o in outlines]
         return cls(
@@ -64,7 +70,8 @@ class Trajectories:
             call,
             action == ANSWER,
             verdict,
-            _runs(call, verdict),
+            _runs(call, verdict, renewed),
+            renewed,
             np.array(success, dtype=np.int8),
             np.array([outline.censored for outline in outlines], dtype=bool),
             np.array([outline.calls for outline in outlines], dtype=np.int64),
@@ -97,6 +104,13 @@ class Trajectories:
         return following
 
     @property
+    def calls_in_turn(self) -> Ints:
+        """Number of tool calls since the user last spoke, the step's own included, (m, width)."""
+        so_far = np.cumsum(self.call, axis=1)
+        before = np.where(self.renewed, so_far - 1, 0)
+        return np.asarray(so_far - np.maximum.accumulate(before, axis=1))
+
+    @property
     def calls_after(self) -> Ints:
         """Number of tool calls that come after the step, shape (m, width)."""
         so_far = np.cumsum(self.call, axis=1)
@@ -121,13 +135,13 @@ def _columns(rows: Sequence[bytes], width: int) -> NDArray[np.uint8]:
     return np.frombuffer(padded, dtype=np.uint8).reshape(len(rows), width)
 
 
-def _runs(call: Bools, verdict: NDArray[np.uint8]) -> Counts:
+def _runs(call: Bools, verdict: NDArray[np.uint8], renewed: Bools) -> Counts:
     """Return the run after each step: `haltwise.core.belief.run_length`, a column at a time."""
     useless = call & (verdict == CODES[Verdict.USELESS])
     resets = call & np.isin(verdict, _RESETS)
     run = np.zeros(call.shape, dtype=np.min_scalar_type(call.shape[1]))
     current = np.zeros(len(call), dtype=run.dtype)
     for t in range(call.shape[1]):
-        current = (current + useless[:, t]) * ~resets[:, t]
+        current = (current * ~renewed[:, t] + useless[:, t]) * ~resets[:, t]
         run[:, t] = current
     return run

@@ -17,6 +17,7 @@ from .options import (
     replicates_option,
     seed_option,
 )
+from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import note, print_json, print_skips, refuse_overwriting, shown
 from .pages import colophon, write_html
 from .recorded import Recorded, signal_option, where_option
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 @replicates_option
 @seed_option
 @signal_option
+@outcomes_option
 @where_option
 @html_option
 @json_option
@@ -68,6 +70,7 @@ def command(
     replicates: int,
     seed: int,
     signal: str | None,
+    outcomes_path: str | None,
     where: tuple[str, ...],
     html: Path | None,
     as_json: bool,
@@ -82,7 +85,8 @@ def command(
     from ..replay.answer_now import read_answer_now
 
     refuse_overwriting(output, paths)
-    recorded = Recorded(paths, where, signal)
+    outcomes = read_outcomes(outcomes_path)
+    recorded = Recorded(paths, where, signal, outcomes=outcomes)
     table = None if answer_now is None else read_answer_now(answer_now)
     episodes = list(recorded.search())
     if not episodes:
@@ -97,6 +101,9 @@ def command(
             replicates=replicates,
             seed=seed,
         )
+    note_unused(outcomes_path, outcomes)
+    if answer_now is not None and table is not None:
+        table.refuse_strangers(answer_now)
     content = PolicyFile("search", "recovery", {"recovery": fit.model}, fit.evidence())
     write_policy_file(output, content)
     if html is not None:

@@ -55,7 +55,9 @@ def run(arguments: list[str] | None = None) -> int:
         print("haltwise: interrupted", file=sys.stderr)
         return 130
     except HaltwiseError as error:
-        print(f"haltwise: {error}", file=sys.stderr)
+        from .output import note
+
+        note(f"haltwise: {error}")
         return 2
     except BrokenPipeError:
         sys.stderr.close()

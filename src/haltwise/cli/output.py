@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,18 @@ def refuse_overwriting(output: str | os.PathLike[str], paths: Iterable[str]) -> 
 
 def note(text: str) -> None:
     """Print a note to stderr."""
-    click.echo(text, err=True)
+    click.echo(harmless(text), err=True)
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    """Return text from outside without the characters that steer a terminal.
+
+    Escapes, carriage returns and changes of writing direction become U+FFFD; lines stay lines.
+    """
+    return _CONTROL.sub("\ufffd", text)
 
 
 def shown(estimate: Estimate, digits: int = 3, *, interval: bool = True) -> str:

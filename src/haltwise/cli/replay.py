@@ -129,7 +129,10 @@ def _replayed(
     table = None if answer_now is None else read_answer_now(answer_now)
     kind = kinds.pop() if kinds else recorded.kind()
     if kind == "search":
-        return replay_search(recorded.search(), rules, answer_now=table, price=price)
+        replayed = replay_search(recorded.search(), rules, answer_now=table, price=price)
+        if answer_now is not None and table is not None:
+            table.refuse_strangers(answer_now)
+        return replayed
     if table is not None:
         raise InputError("--answer-now is for search loops; verify-repair loops have no such table")
     return replay_repair(recorded.repair(), rules, price=price)

@@ -13,7 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from .output import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +38,14 @@ def console() -> Console:
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="replace")  # a terminal without the letter shows ? instead of failing
-    made = Console(highlight=False, emoji=False, markup=False)
+
+    class Screen(Console):
+        """What comes from a trace does not steer the terminal."""
+
+        def print(self, *objects: Any, **options: Any) -> None:
+            super().print(*map(_harmless, objects), **options)
+
+    made = Screen(highlight=False, emoji=False, markup=False)
     if not _has_width(made):
         made.width = WIDEST
     return made
@@ -44,6 +53,20 @@ def console() -> Console:
 
 def _has_width(screen: Console) -> bool:
     return screen.is_terminal or os.environ.get("COLUMNS", "").isdigit()
+
+
+def _harmless(shown: Any) -> Any:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if isinstance(shown, str):
+        return harmless(shown)
+    if isinstance(shown, Text) and (text := harmless(shown.plain)) != shown.plain:
+        shown = shown.copy()
+        shown.plain = text
+    elif isinstance(shown, Padding):
+        shown.renderable = _harmless(shown.renderable)
+    return shown
 
 
 class Table:
@@ -62,7 +85,7 @@ class Table:
         """Add a row of as many cells as there are columns."""
         from rich.text import Text
 
-        texts = [cell if isinstance(cell, Text) else Text(cell) for cell in cells]
+        texts = [_harmless(cell if isinstance(cell, Text) else Text(cell)) for cell in cells]
         self.rows.append((texts, style or ""))
 
     def print(self, screen: Console) -> None:

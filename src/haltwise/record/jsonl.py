@@ -19,7 +19,7 @@ import msgspec
 
 from ..core.errors import InputError
 from ..core.observation import MOST_VOTES
-from .episode import SCHEMA_VERSION, AnyEpisode, RepairEpisode
+from .episode import SCHEMA_VERSION, AnyEpisode, RepairEpisode, RepairStep, SearchEpisode
 
 LAST_ROUND = 10_000
 """Rounds beyond this are taken for a mistake."""
@@ -42,6 +42,8 @@ def check(episode: AnyEpisode) -> str | None:
             f"is written in version {episode.schema_version} of the episode format, this haltwise "
             f"reads up to {SCHEMA_VERSION}; type: pip install -U haltwise"
         )
+    if isinstance(episode, SearchEpisode):
+        return _search_problem(episode)
     if isinstance(episode, RepairEpisode):
         if not episode.steps:
             return "is a repair loop without rounds; the initial plan is round 0"
@@ -52,8 +54,33 @@ def check(episode: AnyEpisode) -> str | None:
             if not 0 <= step.round <= LAST_ROUND:
                 return f"round lies between 0 and {LAST_ROUND}; got {step.round}"
             seen.add(step.round)
-            if problem := votes_problem(step.accepts, step.votes):
+            if problem := votes_problem(step.accepts, step.votes) or _judged_problem(step):
                 return f"round {step.round}: {problem}"
+    return None
+
+
+def _search_problem(episode: SearchEpisode) -> str | None:
+    before = 0
+    for step in episode.steps:
+        if step.t <= before:
+            return f"t counts steps from 1 and rises; got {step.t} after {before}"
+        before = step.t
+        if step.time is not None and step.time < 0:
+            return f"step {step.t}: time is 0 or more seconds; got {step.time}"
+    return None
+
+
+def _judged_problem(step: RepairStep) -> str | None:
+    for name, (accepts, votes) in step.views.items():
+        if problem := votes_problem(accepts, votes):
+            return f"view {name!r}: {problem}"
+    chance = step.accept_probability
+    if chance is not None and not 0 <= chance <= 1:
+        return f"accept_probability lies between 0 and 1; got {chance}"
+    if step.errors is not None and step.errors < 0:
+        return f"errors is 0 or more; got {step.errors}"
+    if step.time is not None and step.time < 0:
+        return f"time is 0 or more seconds; got {step.time}"
     return None
 
 

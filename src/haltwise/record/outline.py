@@ -41,6 +41,8 @@ CALL = 0
 """Action code of a tool call (or of several made side by side in one turn)."""
 ANSWER = 1
 """Action code of the final answer."""
+RENEWED = 2
+"""Action code of a tool call before which the user spoke again: a new search, a run of 0."""
 
 SOURCES = ("recorded", "side_channel", "stated", "semantic", "lexical", "random")
 """Verdict sources in order of preference, where an episode carries several."""
@@ -58,7 +60,7 @@ class Outline(NamedTuple):
     budget: int | None
     """Actions allowed, the answer included; None where the source does not say."""
     actions: bytes
-    """One byte for each step: `CALL` or `ANSWER`. Its length is T.
+    """One byte for each step: `CALL`, `RENEWED` or `ANSWER`. Its length is T.
 
     An episode of 0 steps that has an answer (a trace without tool calls) counts as one answer.
     """
@@ -131,7 +133,7 @@ def outline_of(episode: SearchEpisode, source: str | None = None) -> Outline:
     errors: Counter[str] = Counter()
     for step in steps:
         answer = step.action == "answer"
-        actions.append(ANSWER if answer else CALL)
+        actions.append(ANSWER if answer else RENEWED if step.asked else CALL)
         verdict = Verdict.UNJUDGED
         if not answer:
             calls += len(step.parallel) or 1

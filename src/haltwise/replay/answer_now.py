@@ -29,6 +29,8 @@ class AnswerNowTable:
     def __init__(self, grades: dict[tuple[str, int | None], bool | None]) -> None:
         """Take grades by (question_id, t), ``t`` None where a grade holds at every step."""
         self._grades = grades
+        self._asked: str | None = None
+        self._found = False
 
     def __len__(self) -> int:
         return len(self._grades)
@@ -38,7 +40,21 @@ class AnswerNowTable:
         grade = self._grades.get((question, t))
         if grade is None:
             grade = self._grades.get((question, None))
+        self._asked, self._found = question, self._found or grade is not None
         return math.nan if grade is None else float(grade)
+
+    def refuse_strangers(self, path: str) -> None:
+        """See to it that the table was of use, once the loops have been read.
+
+        Raises:
+            InputError: grades were looked up, and it held none of them.
+        """
+        if self._asked is not None and not self._found:
+            of = next(iter(self._grades))[0]
+            raise InputError(
+                f"{path}: no grade in it is for a step of these loops: it grades {of!r}, their "
+                f"question_id is {self._asked!r}; name the table of these questions"
+            )
 
 
 def read_answer_now(path: str | os.PathLike[str]) -> AnswerNowTable:

@@ -99,7 +99,7 @@ def step_through(
     Args:
         policy: the rule.
         patterns: one hashable value for each loop; loops of equal pattern are stepped once.
-        observe: the observations of a pattern.
+        observe: the observations of a pattern; None among them begins the policy anew.
     """
     known: dict[Hashable, tuple[int, int, int]] = {}
     rows = []
@@ -114,10 +114,15 @@ def step_through(
 
 def _first_stop(policy: Policy, observations: Sequence[Any]) -> tuple[int, int, int]:
     state = policy.initial()
-    for position, observation in enumerate(observations):
+    position = 0
+    for observation in observations:
+        if observation is None:
+            state = policy.initial()
+            continue
         state, decision = policy.step(state, observation)
         if decision.stops:
             return position, _index(decision.candidate), decision.action.strength
+        position += 1
     return int(NEVER), _index(policy.choice(state)) if observations else -1, 0
 
 

@@ -71,6 +71,8 @@ class SearchTable:
     """(n,): 1 or 0, the recorded outcome; NaN where not graded."""
     total_calls: Integers
     """(n,): tool calls of the whole loop."""
+    renewed: Booleans
+    """(n, w): whether the user spoke again before the step: there every rule begins anew."""
     marks: list[tuple[Mark, ...]] | None = None
     """Fingerprint of each tool step by loop; None when no rule needs them."""
 
@@ -90,6 +92,7 @@ class SearchTable:
             self.answer_now[which],
             self.success[which],
             self.total_calls[which],
+            self.renewed[which],
             marks,
         )
 
@@ -110,6 +113,14 @@ class SearchTable:
         """(n, w): whether the loop has a tool step there."""
         return np.arange(self.verdicts.shape[1]) < self.taken[:, None]
 
+    @property
+    def positions(self) -> Integers:
+        """(n, w): position of each step since the user last spoke, from 1."""
+        place = np.arange(self.renewed.shape[1])
+        begun = np.maximum.accumulate(np.where(self.renewed, place, 0), axis=1)
+        found: Integers = place + 1 - begun
+        return found
+
     def runs(self, *, count_errors: bool = False) -> Integers:
         """Return the run of useless verdicts after each step, (n, w); see `run_length`."""
         useless = self.verdicts == USELESS
@@ -122,6 +133,7 @@ class SearchTable:
         runs = np.zeros(self.verdicts.shape, np.int64)
         run = np.zeros(len(self), np.int64)
         for step in range(self.verdicts.shape[1]):
+            run = np.where(self.renewed[:, step], 0, run)
             run = np.where(useless[:, step], run + 1, np.where(stays[:, step], run, 0))
             runs[:, step] = run
         return runs
@@ -147,6 +159,7 @@ def search_table(
     codes: list[int] = []
     counts: list[int] = []
     goes_on: list[bool] = []
+    again: list[bool] = []
     grades: list[float] = []
     marks: list[tuple[Mark, ...]] | None = [] if fingerprints else None
     for episode in episodes:
@@ -156,6 +169,7 @@ def search_table(
         lengths.append(len(tools))
         codes += [_CODE[step.verdicts.get(source)] for step in tools]
         counts += [len(step.parallel) or 1 for step in tools]
+        again += [bool(step.asked) for step in tools]
         goes_on += [b.action != "answer" for a, b in pairwise(steps) if a.action != "answer"]
         if steps and steps[-1].action != "answer":
             goes_on.append(False)
@@ -171,11 +185,13 @@ def search_table(
     branch = np.full(inside.shape, math.nan)
     verdicts[inside], free[inside], branch[inside] = codes, goes_on, grades
     calls[inside] = counts
+    renewed = np.zeros(inside.shape, bool)
+    renewed[inside] = again
     calls = calls.cumsum(axis=1)
     outcomes = [episode.outcome.success for episode in episodes]
     success = np.array([math.nan if o is None else o for o in outcomes], float)
     total = calls.max(axis=1, initial=0)
-    return SearchTable(verdicts, taken, free, calls, branch, success, total, marks)
+    return SearchTable(verdicts, taken, free, calls, branch, success, total, renewed, marks)
 
 
 def _source(steps: Sequence[SearchStep]) -> str:
@@ -203,7 +219,8 @@ def _mark(step: SearchStep) -> Mark:
 
 def search_firing(policy: Policy, table: SearchTable) -> Firing:
     """Return where ``policy`` fires on each loop, exactly as `SearchLoop` would step by step."""
-    if isinstance(policy, (AnyOf, AllOf)):
+    # A part that fired in an earlier turn of the user's is forgotten: `&` is then stepped.
+    if isinstance(policy, AnyOf) or (isinstance(policy, AllOf) and not table.renewed.any()):
         return combine(policy, [search_firing(part, table) for part in policy.parts])
     condition = _CONDITIONS.get(type(policy))
     if condition is not None:
@@ -258,8 +275,8 @@ def _calls(policy: CallBudget, table: SearchTable) -> Booleans:
 
 
 def _from_step(step: int, table: SearchTable) -> Booleans:
-    late: Booleans = np.arange(1, table.verdicts.shape[1] + 1) >= step
-    return np.broadcast_to(late, table.verdicts.shape)
+    late: Booleans = table.positions >= step
+    return late
 
 
 def _never(policy: Never, table: SearchTable) -> Booleans:
@@ -268,7 +285,8 @@ def _never(policy: Never, table: SearchTable) -> Booleans:
 
 def _random(policy: RandomStop, table: SearchTable) -> Booleans:
     draws = [uniform(policy.seed, t) for t in range(1, table.verdicts.shape[1] + 1)]
-    return np.broadcast_to(np.array(draws) < policy.rate, table.verdicts.shape)
+    fires: Booleans = (np.array(draws) < policy.rate)[table.positions - 1]
+    return fires
 
 
 def _recovery(policy: Recovery, table: SearchTable) -> Booleans:
@@ -278,7 +296,7 @@ def _recovery(policy: Recovery, table: SearchTable) -> Booleans:
         left = policy.recovery.budget - step - 1
         if left > 1:
             fires[step] = np.isin(np.arange(width + 1), list(policy.table[left - 1]))
-    chosen: Booleans = fires[np.arange(width), table.runs()]
+    chosen: Booleans = fires[table.positions - 1, table.runs()]
     return chosen
 
 
@@ -297,16 +315,27 @@ _CONDITIONS: dict[type[Policy], Callable[[Any, SearchTable], Booleans]] = {
 def _stepped(policy: Policy, table: SearchTable) -> Firing:
     if len(table) == 0:
         return never(0)
-    rows = [row[:n].tobytes() for row, n in zip(table.verdicts, table.taken, strict=True)]
-    if table.marks is None:
-        return step_through(policy, rows, lambda row: [_SEEN[code] for code in row])
-    return step_through(
-        policy,
-        zip(rows, table.marks, strict=True),
-        lambda pattern: [
-            SearchObservation(VERDICTS[code], mark) for code, mark in zip(*pattern, strict=True)
-        ],
-    )
+    rows = [
+        (row[:n].tobytes(), again[:n].tobytes())
+        for row, again, n in zip(table.verdicts, table.renewed, table.taken, strict=True)
+    ]
+    marks: Sequence[tuple[Mark, ...] | None] = table.marks or [None] * len(rows)
+    return step_through(policy, zip(rows, marks, strict=True), _observations)
+
+
+def _observations(
+    pattern: tuple[tuple[bytes, bytes], tuple[Mark, ...] | None],
+) -> list[SearchObservation | None]:
+    """Return the observations of a loop, None where the user spoke again."""
+    (codes, again), marks = pattern
+    seen: list[SearchObservation | None] = []
+    for place, code in enumerate(codes):
+        if again[place]:
+            seen.append(None)
+        seen.append(
+            _SEEN[code] if marks is None else SearchObservation(VERDICTS[code], marks[place])
+        )
+    return seen
 
 
 _SEEN = [SearchObservation(verdict) for verdict in VERDICTS]
