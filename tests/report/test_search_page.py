@@ -188,6 +188,35 @@ def test_the_published_report_says_what_is_wrong_and_what_to_use(
     path = shared_data("judged_useless/qwen3-8b_unaided_test300.jsonl")
     table = read_answer_now(shared_data("judged_useless/answer_now_qwen3-8b_test300.jsonl"))
     html, _ = page_data(path, answer_now=table)
-    assert "291 of 292 agents never answer</h1>" in html
+    assert "291 of 292 episodes end without an answer</h1>" in html
     assert '<p class="rule"><code>streak(4) | deadline(8)</code></p>' in html
     assert len(html) < 3_000_000
+
+
+def test_traces_without_verdicts_say_so(tmp_path: Path) -> None:
+    """Nothing judged: the headline says what to add, no table of dashes, no empty chart."""
+    steps = [SearchStep(t=t, action="search", arguments="x", result="y") for t in range(1, 6)]
+    episodes = [
+        SearchEpisode(episode_id=f"e{i}", cluster_id=f"q{i}", question_id=f"q{i}", steps=steps)
+        for i in range(4)
+    ]
+    path = tmp_path / "traces.jsonl"
+    write_episodes(path, episodes)
+    html, data = page_data(path)
+    assert "Nobody judged these results" in html[html.index("<h1>") : html.index("</h1>")]
+    assert not data["known"]
+    assert 'data-chart="answers-by-step"' not in html
+    assert "Not graded</h3>" in html
+
+
+def test_rules_that_never_stop_do_not_make_worth_known(tmp_path: Path) -> None:
+    """Where no stop is of known worth, the setting comes from the answers put at risk."""
+    from haltwise.audit.setting import rule_text, safe_setting
+
+    path = tmp_path / "traces.jsonl"
+    simulate_search(IGNORES, 60, seed=1).write_judged_useless(path)
+    safe = safe_setting(audit(gather([str(path)]).tally, replicates=10))
+    assert safe is not None
+    html, _ = page_data(path)
+    assert f'<p class="rule"><code>{rule_text(*safe)}</code></p>' in html
+    assert "came after it would have stopped" in html

@@ -49,13 +49,11 @@ class Figure:
     """Height in pixels of one plot."""
     note: str = ""
     """What a reader must know of these numbers, or why they are undefined."""
-    spoken: str = ""
-    """The chart in one sentence for screen readers; `text` where it is empty."""
 
     @property
     def label(self) -> str:
         """What a screen reader says in place of the chart."""
-        return f"Chart: {self.title}. {self.spoken or self.text} A table follows."
+        return f"Chart: {self.title}. {self.text} A table follows."
 
     def drawn(self, width: int | str) -> dict[str, Any]:
         """Return the Vega-Lite document at a width in pixels, or "container".

@@ -52,7 +52,7 @@ def test_the_published_report(
     """Says what is wrong and what to use, at every width and in both schemes; axe has no word."""
     opened = open_page(published[0], scheme=scheme, width=width)
     page = opened.page
-    assert "291 of 292 agents never answer" in page.inner_text("h1")
+    assert "291 of 292 episodes end without an answer" in page.inner_text("h1")
     assert page.inner_text(".setting .rule") == "streak(4) | deadline(8)"
     check_drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -70,7 +70,7 @@ def contrast_figure(audit: Audit, sample: Sample) -> Figure:
         spec=_chart(data, level) if data else None,
         table=Table.of(
             ("results seen", ALL_USELESS, MIXED, "difference, points"),
-            rows,
+            rows if data else [],
         ),
         note=pooled.note,
     )

@@ -62,20 +62,29 @@ def waste_figure(audit: Audit, sample: Sample) -> Figure:
     )
 
 
-def waste_by_k(audit: Audit) -> Table:
-    """Return the share of calls after the k-th useless result, for every k."""
-    return Table.of(
+def waste_by_k(audit: Audit) -> list[Table]:
+    """Return the share of calls after the k-th useless result, for every k that has any.
+
+    No table where nothing was judged.
+    """
+    rows = [row for row in audit.waste if row.estimate.defined]
+    last = max((row.k for row in rows if row.calls), default=0)
+    if not rows:
+        return []
+    table = Table.of(
         ("useless results in a row", "calls made after them", "share of all calls", "interval"),
         [
             (
                 str(row.k),
-                f"{row.calls:,}" if row.estimate.defined else DASH,
+                f"{row.calls:,}",
                 percent_or_dash(row.estimate.value),
                 _interval(row.estimate.low, row.estimate.high),
             )
-            for row in audit.waste
+            for row in rows
+            if row.k <= max(last, audit.k)
         ],
     )
+    return [table]
 
 
 def success_figure(audit: Audit) -> Figure:

@@ -25,6 +25,8 @@ from .sample import Kind, Story
 
 CUT = 280
 """Letters shown of a text from a trace."""
+STEPS = 40
+"""Steps shown of an episode: pages stay small whatever the traces hold."""
 WORDS = {
     Verdict.USELESS: "useless",
     Verdict.USEFUL: "useful",
@@ -98,7 +100,7 @@ def _shown(number: int, story: Story, policies: Sequence[tuple[str, Policy]]) ->
     source = choose_source(episode.steps)
     found = stops(episode, policies)
     steps, run = [], 0
-    for step in episode.steps:
+    for step in episode.steps[:STEPS]:
         answer = step.action == "answer"
         verdict = step.verdicts.get(source or "", Verdict.UNJUDGED)
         if not answer:
@@ -122,7 +124,7 @@ def _shown(number: int, story: Story, policies: Sequence[tuple[str, Policy]]) ->
         )
     outcome = episode.outcome
     ended = {True: "right", False: "wrong", None: "not graded"}[outcome.success]
-    if not any(step["answer"] for step in steps) and outcome.answer is None:
+    if not any(step.action == "answer" for step in episode.steps) and outcome.answer is None:
         ended = "no answer" if outcome.success is not True else "no answer, right"
     return {
         "number": number,
@@ -134,6 +136,7 @@ def _shown(number: int, story: Story, policies: Sequence[tuple[str, Policy]]) ->
         "ended": ended,
         "answer": _cut(outcome.answer),
         "steps": steps,
+        "more": max(0, len(episode.steps) - STEPS),
         "stops": found,
     }
 

@@ -37,11 +37,12 @@ def explorer(effects: Sequence[Effect], what_if: WhatIf, start: Effect, price: f
         "best_text": _best(effects, place) if known else "",
         "note": _note(effects),
     }
+    drawable = any(e["x"] is not None and e["y"] is not None for e in data["effects"])
     figure = Figure(
         "every-rule",
         title,
         text,
-        _chart(data, known, start.expression),
+        _chart(data, known, start.expression) if drawable else None,
         Table.of((), ()),
         height=320,
     )

@@ -17,7 +17,7 @@ def headline(audit: Audit, found: list[Finding]) -> str:
             dead = " on a dead source" if where is not None else ""
             return (
                 f"After {row.k} useless results in a row{dead}, "
-                f"{row.at_risk - row.answered:,} of {row.at_risk:,} agents never answer"
+                f"{row.at_risk - row.answered:,} of {row.at_risk:,} episodes end without an answer"
             )
         return "Agents with nothing but useless results answer no sooner than others"
     if first == "never-answers":
@@ -26,6 +26,8 @@ def headline(audit: Audit, found: list[Finding]) -> str:
     if first == "error-texts":
         errors = audit.error_texts
         return f"{percent(errors.errors / errors.texts)} of all texts here are error messages"
+    if first == "undefined-contrast" and not audit.useless_rate.defined:
+        return "Nobody judged these results: add --signal lexical or --signal stated"
     return found[0].title if found else "Nothing here asks for a stopping rule"
 
 

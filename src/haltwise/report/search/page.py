@@ -113,7 +113,7 @@ def behaviour_sections(audit: Audit, sample: Sample) -> list[Section]:
             "waste",
             "Where calls are wasted",
             "",
-            [waste_figure(audit, sample), waste_by_k(audit)],
+            [waste_figure(audit, sample), *waste_by_k(audit)],
         ),
         Section("success-by-regime", "How it ends", "", [success_figure(audit)]),
     ]

@@ -11,7 +11,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from ...core.events import Verdict
 from ...record.episode import SearchEpisode
+from ...record.outline import CODES
 from ...replay.search import SearchTable
 
 EACH = 2
@@ -28,6 +30,7 @@ class Kind(StrEnum):
     WRONG = "a useful result, and still a wrong answer"
     RIGHT = "a right answer without a long run"
     SILENT = "no long run, and no answer"
+    UNGRADED = "not graded"
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,8 @@ class Sampler:
     def add(self, episodes: Sequence[SearchEpisode], table: SearchTable) -> None:
         """Look at a batch laid out as ``table``."""
         long = ((table.runs() >= self._k) & table.inside & table.free).any(axis=1)
-        right, wrong = table.success == 1, ~(table.success == 1)
-        useful = (table.inside & (table.runs() == 0)).any(axis=1)
+        right, wrong = table.success == 1, table.success == 0
+        useful = (table.inside & (table.verdicts == CODES[Verdict.USEFUL])).any(axis=1)
         silent = np.array([not e.steps or e.steps[-1].action != "answer" for e in episodes], bool)
         for kind, found in (
             (Kind.SPENT, long & wrong),
@@ -58,6 +61,7 @@ class Sampler:
             (Kind.SILENT, ~long & silent & wrong),
             (Kind.WRONG, ~long & useful & ~silent & wrong),
             (Kind.RIGHT, ~long & right),
+            (Kind.UNGRADED, ~right & ~wrong),
         ):
             for place in np.flatnonzero(found).tolist():
                 episode = episodes[place]

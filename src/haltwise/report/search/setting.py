@@ -13,7 +13,7 @@ from ...audit.setting import safe_setting
 from ...stats.estimate import Estimate
 from ..page import Setting
 from ..words import fixed, percent, points
-from .whatif import Effect
+from .whatif import Effect, told
 
 
 def chosen(effects: Sequence[Effect], audit: Audit, price: float) -> Effect | None:
@@ -21,7 +21,7 @@ def chosen(effects: Sequence[Effect], audit: Audit, price: float) -> Effect | No
     place = effects[0].prices.index(price)
     ours = [e for e in effects if e.rule.deadline == audit.budget]
     worth = [e for e in ours if e.utility[place].defined and not e.unknown]
-    if worth:
+    if worth and told(effects):
         best = max(worth, key=lambda e: (e.utility[place].value, e.rule.k))
         return best if best.utility[place].value > effects[0].utility[place].value else None
     safe = safe_setting(audit)

@@ -236,6 +236,11 @@ class WhatIf:
         return ""
 
 
+def told(effects: Sequence[Effect]) -> bool:
+    """Return whether the record tells what stopping early is worth, of any rule that stops."""
+    return any(e.success.defined for e in effects if e.stops)
+
+
 def document(effects: Sequence[Effect], what_if: WhatIf, start: Effect) -> dict[str, Any]:
     """Return what the sliders of the page read: text to show, and numbers to draw.
 
@@ -244,7 +249,7 @@ def document(effects: Sequence[Effect], what_if: WhatIf, start: Effect) -> dict[
         what_if: the counts that they come from.
         start: where the sliders stand at first.
     """
-    known = any(e.success.defined for e in effects[1:])
+    known = told(effects)
     return {
         "ks": sorted({e.rule.k for e in effects}),
         "deadlines": sorted({e.rule.deadline for e in effects}),
