@@ -10,7 +10,7 @@ import msgspec
 from ..messages import NOT_RUN, Call, Message, returned, user_message, written
 from .protocol import Body, Event, How, Reply, objects, text_of
 
-_ENCODER = msgspec.json.Encoder(order="deterministic")
+_encoded = msgspec.json.Encoder(order="deterministic").encode
 _USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
@@ -26,21 +26,22 @@ class Anthropic:
         system = text_of(body.get("system"))
         if system:
             messages.append(Message("system", system))
+        add = messages.append
         for item in objects(body, "messages"):
             content = item.get("content")
             if item.get("role") == "assistant":
-                messages.append(_assistant(content))
+                add(_assistant(content))
                 continue
             found = False
             if type(content) is list:
                 for block in content:
                     if type(block) is dict and block.get("type") == "tool_result":
                         found = True
-                        messages.append(_result(block))
+                        add(_result(block))
             if not found:
                 message = user_message(content)
                 if message is not None:
-                    messages.append(message)
+                    add(message)
         return messages
 
     def tools(self, body: Body) -> list[str]:
@@ -221,14 +222,16 @@ def _assistant(content: Any) -> Message:
     text = thought = ""
     calls: list[Call] = []
     for block in content:
-        kind = block.get("type") if type(block) is dict else None
+        if type(block) is not dict:
+            continue
+        get = block.get
+        kind = get("type")
         if kind == "tool_use":
-            arguments = _ENCODER.encode(block.get("input")).decode()
-            calls.append(Call(block.get("id"), str(block.get("name")), arguments))
+            calls.append(Call(get("id"), str(get("name")), _encoded(get("input")).decode()))
         elif kind == "text":
-            text = f"{text}\n{block.get('text')}" if text else str(block.get("text"))
+            text = f"{text}\n{get('text')}" if text else str(get("text"))
         elif kind == "thinking":
-            thought = str(block.get("thinking"))
+            thought = str(get("thinking"))
     return Message("assistant", text or thought, tuple(calls))
 
 
@@ -275,7 +278,7 @@ def _flattened(item: Body) -> Body:
     for block in _blocks(content):
         kind = block.get("type")
         if kind in _USES:
-            text = written(block.get("name"), _ENCODER.encode(block.get("input")).decode())
+            text = written(block.get("name"), _encoded(block.get("input")).decode())
             blocks.append({"type": "text", "text": text})
         elif kind == "tool_result":
             text = returned(text_of(block.get("content")))

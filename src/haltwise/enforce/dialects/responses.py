@@ -28,41 +28,42 @@ class Responses:
             messages.append(Message("system", instructions))
         turn: list[Call] = []
         texts: list[str] = []
-
-        def close() -> None:
-            if turn or texts:
-                messages.append(Message("assistant", joined(texts), tuple(turn)))
-                turn.clear()
-                texts.clear()
-
+        add = messages.append
         for item in _items(body):
-            kind = item.get("type")
+            get = item.get
+            kind, role = get("type"), get("role")
             if kind in _CALLS:
-                arguments = item.get("arguments", item.get("input", ""))
-                turn.append(Call(item.get("call_id"), str(item.get("name")), str(arguments)))
+                arguments = get("arguments", get("input", ""))
+                if type(arguments) is not str:
+                    arguments = str(arguments)
+                turn.append(Call(get("call_id"), str(get("name")), arguments))
                 continue
+            if turn and (kind == "reasoning" or role == "assistant"):
+                text = texts[0] if len(texts) == 1 else joined(texts)
+                add(Message("assistant", text, tuple(turn)))
+                turn, texts = [], []
             if kind == "reasoning":
-                if turn:
-                    close()
                 continue
-            role = item.get("role")
             if role == "assistant":
-                if turn:
-                    close()
-                texts.append(text_of(item.get("content")))
+                content = get("content")
+                texts.append(content if type(content) is str else text_of(content))
                 continue
-            close()
+            if turn or texts:
+                text = texts[0] if len(texts) == 1 else joined(texts)
+                add(Message("assistant", text, tuple(turn)))
+                turn, texts = [], []
             if kind in _OUTPUTS:
-                messages.append(
-                    Message("tool", text_of(item.get("output")), (), item.get("call_id"))
-                )
+                output = get("output")
+                text = output if type(output) is str else text_of(output)
+                add(Message("tool", text, (), get("call_id")))
             elif role == "user":
-                message = user_message(item.get("content"))
+                message = user_message(get("content"))
                 if message is not None:
-                    messages.append(message)
+                    add(message)
             elif role in ("system", "developer"):
-                messages.append(Message("system", text_of(item.get("content"))))
-        close()
+                add(Message("system", text_of(get("content"))))
+        if turn or texts:
+            add(Message("assistant", joined(texts), tuple(turn)))
         return messages
 
     def tools(self, body: Body) -> list[str]:
