@@ -36,6 +36,40 @@ from .policy import Policy, State
 Candidate = TypeVar("Candidate")
 
 
+_SEARCH = tuple([SearchObservation(verdict, "probe") for verdict in Verdict])
+_REPAIR = tuple(
+    [RepairObservation(accepts, votes, True) for accepts, votes in ((0, 0), (0, 8), (8, 8))]
+)
+
+
+def _resumed(policy: Policy, state: State, probes: Iterable[object]) -> State:
+    """Return a stored state, if the policy can go on from it; a step is pure, so it is tried."""
+    if state == policy.initial():
+        return state
+    try:
+        hash(state)
+        chosen = policy.choice(state)
+        if chosen is not None and (type(chosen) is not int or chosen < 0):
+            raise TypeError("no candidate")
+        for probe in probes:
+            after, decision = policy.step(state, probe)
+            if not decision.stops:
+                policy.choice(after)
+                policy.evidence(after, probe)
+                policy.settled(after)
+    except Exception as error:
+        raise ParameterError(
+            f"the stored state {_short(state)} is no state of {policy} ({type(error).__name__}); "
+            "store state_to_json(loop.state) and resume with state_from_json(...), same policy"
+        ) from None
+    return state
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 class SearchLoop:
     """Follows one search loop. Mutable, not thread-safe; one per conversation.
 
@@ -51,7 +85,8 @@ class SearchLoop:
         """Start a loop, or resume one from a stored ``state``.
 
         Raises:
-            ParameterError: ``policy`` is not a policy for search loops.
+            ParameterError: ``policy`` is not a policy for search loops, or ``state`` is no state
+                of it.
         """
         if not isinstance(policy, Policy):
             raise ParameterError(
@@ -60,7 +95,7 @@ class SearchLoop:
         if policy.kind == "repair":
             raise ParameterError(f"{policy} is for repair loops; use RepairLoop({policy})")
         self.policy = policy
-        self.state = policy.initial() if state is None else state
+        self.state = policy.initial() if state is None else _resumed(policy, state, _SEARCH)
         self.decision = self.state if isinstance(self.state, Decision) else CONTINUE
 
     def observe(
@@ -109,8 +144,8 @@ class RepairLoop(Generic[Candidate]):
             candidates: with a stored state, the candidates observed until then, by round.
 
         Raises:
-            ParameterError: ``policy`` is not a policy for repair loops, or the stored state refers
-                to a candidate that was not given.
+            ParameterError: ``policy`` is not a policy for repair loops, ``state`` is no state of
+                it, or refers to a candidate that was not given.
         """
         if not isinstance(policy, Policy):
             raise ParameterError(
@@ -119,12 +154,13 @@ class RepairLoop(Generic[Candidate]):
         if policy.kind == "search":
             raise ParameterError(f"{policy} is for search loops; use SearchLoop({policy})")
         self.policy = policy
-        self.state = policy.initial() if state is None else state
+        self.state = policy.initial() if state is None else _resumed(policy, state, _REPAIR)
         self.decision = self.state if isinstance(self.state, Decision) else CONTINUE
         self.candidates: list[Candidate] = list(candidates)
         self._observation: RepairObservation | None = None
         chosen = policy.choice(self.state)
-        if state is not None and chosen is not None and chosen >= len(self.candidates):
+        begun = state is not None and state != policy.initial()
+        if begun and chosen is not None and chosen >= len(self.candidates):
             raise ParameterError(
                 f"the stored state refers to candidate {chosen}, {len(self.candidates)} given; "
                 "type RepairLoop(policy, state, candidates=[...]) with all candidates by round"

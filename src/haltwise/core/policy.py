@@ -20,7 +20,7 @@ from math import isfinite
 from typing import Any, ClassVar
 
 from .decision import CONTINUE, Action, Decision, Scalar
-from .errors import ParameterError
+from .errors import InputError, ParameterError
 
 State = Any
 """bool, int, float, str, a `Decision`, or a tuple of states; never None as a whole."""
@@ -255,11 +255,21 @@ def state_to_json(state: State) -> Any:
 
 
 def state_from_json(value: Any) -> State:
-    """Rebuild a state from what `state_to_json` gave."""
+    """Rebuild a state from what `state_to_json` gave.
+
+    Raises:
+        InputError: it gave no such value.
+    """
     if isinstance(value, dict):
-        if "float" in value:
-            return float(value["float"])
-        return Decision.from_json(value["decision"])
+        try:
+            if "float" in value:
+                return float(value["float"])
+            return Decision.from_json(value["decision"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"a stored state is what state_to_json gives; got an object with the keys "
+                f"{', '.join(map(str, value)) or '(none)'} ({type(error).__name__})"
+            ) from None
     if isinstance(value, list):
         return tuple([state_from_json(item) for item in value])
     return value
