@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ def pack(target: Path, date: str, studies: Sequence[Path]) -> int:
         "weights": QWEN.name,
         "sha256": QWEN.sha256,
         "date": date,
-        "commands": [document.get("command") for document in documents],
+        "commands": [_without_folder(document["command"]) for document in documents],
         "plans": [document.get("digest") for document in documents],
     }
     for study in studies:
@@ -71,6 +72,15 @@ def _ungated(folder: RepairFolder) -> list[RepairEpisode]:
         for e in sorted(folder.episodes(), key=lambda e: str(e.episode_id))
         if e.outcome.censored
     ]
+
+
+def _without_folder(command: str) -> str:
+    """Return a command line without the folder that it wrote to: it is nobody else's."""
+    words = shlex.split(command)
+    if "--out" in words:
+        place = words.index("--out")
+        del words[place : place + 2]
+    return shlex.join(words)
 
 
 def _cut(step: Any, field: str) -> Any:

@@ -47,6 +47,7 @@ def test_every_verifier_is_shown_with_every_repairer(
 ) -> None:
     """Four cells with what a vote tells and what each rule delivers, and two sentences."""
     assert len(recording.header["plans"]) == 2
+    assert not any("--out" in command for command in recording.header["commands"])
     cells = show_repair_recording(recording)
     expected = itertools.product(("revise", "restart"), ("plain", "steps"))
     assert [(cell.repairer, cell.verifier) for cell in cells] == list(expected)
