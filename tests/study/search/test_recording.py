@@ -79,3 +79,26 @@ def test_the_live_part_shows_every_step_and_stops_the_enforced_arm(
     assert printed.count("it judges the result useless") == 12
     assert run_live(recording, questions=2, regimes=3, seconds=-1) == []
     assert "The time of the demo is up" in capsys.readouterr().out
+
+
+def test_the_recording_that_comes_with_haltwise_is_what_it_says() -> None:
+    """24 questions in four regimes, to full length, by the weights that haltwise knows."""
+    from collections import Counter
+
+    from haltwise.judges.weights import QWEN
+    from haltwise.study.recording import bundled_recording
+
+    path = bundled_recording("haltwise.study.search")
+    assert path is not None
+    recording = read_recording(path, SearchEpisode)
+    header, episodes = recording.header, recording.episodes
+    assert (header["sha256"], header["model"]) == (QWEN.sha256, "haltwise/embedded")
+    assert header["judge_check"]["wording"] in ("copy", "apart")
+    assert Counter(e.regime for e in episodes) == dict.fromkeys(
+        ("clean", "persistent", "recover_after_2", "recover_after_5"), 24
+    )
+    assert len({e.question_id for e in episodes}) == 24
+    for episode in episodes:
+        decisions = [step for step in episode.steps if step.action != "answer"][:7]
+        assert all("side_channel" in step.verdicts and step.answer_now for step in decisions)
+        assert set(episode.usage_by_role) >= {"agent"}
