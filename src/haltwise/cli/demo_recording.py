@@ -23,7 +23,7 @@ class Analysed:
     missing: str
     """Why no recovery rule was fitted; empty where one was."""
     lines: list[str]
-    """Ten findings."""
+    """What it shows, in eight sentences."""
 
 
 def analysed(recording: Recording[SearchEpisode]) -> Analysed:

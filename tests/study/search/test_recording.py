@@ -43,7 +43,7 @@ def test_a_recording_is_packed_read_and_shown(
     by_rule = {row.policy: row for row in rows}
     assert by_rule["streak(3)"].calls < by_rule["streak(5)"].calls < by_rule["never"].calls
     lines = show_recording(recording)
-    assert len(lines) == 10
+    assert len(lines) == 8
     printed = capsys.readouterr().out
     assert "recovery, fitted" in printed
     assert "28 episodes" in printed
