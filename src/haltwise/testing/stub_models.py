@@ -15,14 +15,15 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, NamedTuple
 
 from aiohttp import web
 
-Body = dict[str, Any]
+from .stub_dialects import STUB_DIALECTS, Body, Turn, parts
+
 MODES = ("obedient", "parallel", "rogue", "strict")
 ANSWER = "The river that flows through the capital is the Strel."
 """What the stub answers when it has to; JSON where JSON was asked for."""
@@ -140,7 +141,7 @@ class StubServer:
                 return _error(dialect, complaint)
             turn = self.turn(dialect, body)
             if not body.get("stream"):
-                return web.json_response(_whole(dialect, turn))
+                return web.json_response(STUB_DIALECTS[dialect].whole(turn))
             return await _streamed(request, dialect, turn)
 
         return handle
@@ -148,7 +149,7 @@ class StubServer:
     def turn(self, dialect: str, body: Body) -> Turn:
         """Return what the model says to ``body``."""
         number = len(self.requests)
-        offered = _offered(dialect, body)
+        offered = STUB_DIALECTS[dialect].offered(body)
         question = _last_text(dialect, body)
         if "yes or no" in question:
             return Turn(number, self.judge, ())
@@ -165,14 +166,6 @@ class StubServer:
         return Turn(number, self.thought, tuple((name, values) for values in arguments))
 
 
-class Turn(NamedTuple):
-    """One reply of the stub."""
-
-    number: int
-    text: str
-    calls: tuple[tuple[str, Body], ...]
-
-
 _QUERY: Body = {"type": "object", "properties": {"query": {"type": "string"}}}
 
 
@@ -181,15 +174,6 @@ def _error(dialect: str, message: str) -> web.Response:
     if dialect == "anthropic":
         error["type"] = "error"
     return web.json_response(error, status=400)
-
-
-def _offered(dialect: str, body: Body) -> dict[str, Body]:
-    tools = body.get("tools") or []
-    if dialect == "chat":
-        functions = [tool["function"] for tool in tools] + list(body.get("functions") or ())
-        return {f["name"]: f.get("parameters") or {} for f in functions}
-    key = "input_schema" if dialect == "anthropic" else "parameters"
-    return {tool["name"]: tool.get(key) or {} for tool in tools}
 
 
 def _choice(body: Body) -> str:
@@ -230,49 +214,13 @@ def _answer(body: Body) -> str:
     return json.dumps(_filled(schema or {"properties": {"answer": {"type": "string"}}}, ANSWER))
 
 
-def _parts(content: Any) -> list[Body]:
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [part for part in content or () if isinstance(part, dict)]
-
-
 def _last_text(dialect: str, body: Body) -> str:
-    items = body["input" if dialect == "responses" else "messages"]
+    items = body[STUB_DIALECTS[dialect].key]
     if isinstance(items, str):
         return items
     content = items[-1].get("content") if items else ""
-    texts = [str(part.get("text", "")) for part in _parts(content)]
+    texts = [str(part.get("text", "")) for part in parts(content)]
     return texts[-1] if texts else ""
-
-
-def _links(dialect: str, body: Body) -> Iterator[tuple[str, Any]]:
-    """Yield ("call" | "result" | "turn", id) in the order of the history."""
-    items = body.get("input" if dialect == "responses" else "messages")
-    for item in items if isinstance(items, list) else ():
-        if dialect == "responses":
-            kind = str(item.get("type"))
-            if kind == "function_call":
-                yield "call", item.get("call_id")
-            elif kind == "function_call_output":
-                yield "result", item.get("call_id")
-            else:
-                yield "turn", None
-        elif dialect == "chat":
-            if item.get("role") == "tool":
-                yield "result", item.get("tool_call_id")
-                continue
-            yield "turn", None
-            for call in item.get("tool_calls") or ():
-                yield "call", call.get("id")
-        else:
-            blocks = _parts(item.get("content"))
-            if not any(block.get("type") == "tool_result" for block in blocks):
-                yield "turn", None
-            for block in blocks:
-                if block.get("type") == "tool_use":
-                    yield "call", block.get("id")
-                elif block.get("type") == "tool_result":
-                    yield "result", block.get("tool_use_id")
 
 
 def _complaint(dialect: str, body: Body, strict: bool) -> str | None:
@@ -282,7 +230,8 @@ def _complaint(dialect: str, body: Body, strict: bool) -> str | None:
         return "tool_choice is given without tools"
     open_calls: set[Any] = set()
     history = False
-    for kind, identifier in _links(dialect, body):
+    items = body.get(STUB_DIALECTS[dialect].key)
+    for kind, identifier in STUB_DIALECTS[dialect].links(items if type(items) is list else []):
         history = history or kind != "turn"
         if kind == "call":
             open_calls.add(identifier)
@@ -299,205 +248,13 @@ def _complaint(dialect: str, body: Body, strict: bool) -> str | None:
     return None
 
 
-def _whole(dialect: str, turn: Turn) -> Body:
-    n, text, calls = turn
-    if dialect == "chat":
-        message: Body = {"role": "assistant", "content": text or None}
-        if calls:
-            message["tool_calls"] = [_chat_call(n, i, call) for i, call in enumerate(calls)]
-        choice = {
-            "index": 0,
-            "message": message,
-            "finish_reason": "tool_calls" if calls else "stop",
-        }
-        return {**_chat_head(n, "chat.completion"), "choices": [choice], "usage": _CHAT_USAGE}
-    if dialect == "responses":
-        return _response(n, list(_items(turn)), "completed")
-    blocks: list[Body] = [{"type": "text", "text": text}] if text else []
-    blocks += [
-        {"type": "tool_use", "id": f"toolu_{n}_{i}", "name": name, "input": values}
-        for i, (name, values) in enumerate(calls)
-    ]
-    return {**_message_head(n), "content": blocks, "stop_reason": _stop(turn)}
-
-
-_CHAT_USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-_USAGE = {"input_tokens": 10, "output_tokens": 5}
-
-
-def _chat_head(n: int, kind: str) -> Body:
-    return {"id": f"chatcmpl-{n}", "object": kind, "created": 1_700_000_000, "model": "stub"}
-
-
-def _chat_call(n: int, i: int, call: tuple[str, Body]) -> Body:
-    function = {"name": call[0], "arguments": json.dumps(call[1])}
-    return {"id": f"call_{n}_{i}", "type": "function", "function": function}
-
-
-def _message_head(n: int) -> Body:
-    return {
-        "id": f"msg_{n}",
-        "type": "message",
-        "role": "assistant",
-        "model": "stub",
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": _USAGE,
-    }
-
-
-def _stop(turn: Turn) -> str:
-    return "tool_use" if turn.calls else "end_turn"
-
-
-def _items(turn: Turn) -> Iterator[Body]:
-    n, text, calls = turn
-    if text:
-        part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-        yield {
-            "type": "message",
-            "id": f"msg_{n}",
-            "role": "assistant",
-            "status": "completed",
-            "content": [part],
-        }
-    for i, (name, values) in enumerate(calls):
-        yield {
-            "type": "function_call",
-            "id": f"fc_{n}_{i}",
-            "call_id": f"call_{n}_{i}",
-            "name": name,
-            "arguments": json.dumps(values),
-            "status": "completed",
-        }
-
-
-def _response(n: int, output: list[Body], status: str) -> Body:
-    return {
-        "id": f"resp_{n}",
-        "object": "response",
-        "created_at": 1_700_000_000,
-        "status": status,
-        "model": "stub",
-        "output": output,
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        "error": None,
-        "incomplete_details": None,
-        "instructions": None,
-        "metadata": {},
-        "temperature": 1.0,
-        "top_p": 1.0,
-        "usage": {
-            **_USAGE,
-            "total_tokens": 15,
-            "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens_details": {"reasoning_tokens": 0},
-        },
-    }
-
-
 async def _streamed(request: web.Request, dialect: str, turn: Turn) -> web.StreamResponse:
     response = web.StreamResponse(headers={"content-type": "text/event-stream"})
     await response.prepare(request)
+    for name, data in STUB_DIALECTS[dialect].events(turn):
+        head = "" if name is None else f"event: {name}\n"
+        await response.write(f"{head}data: {json.dumps(data)}\n\n".encode())
     if dialect == "chat":
-        for chunk in _chat_chunks(turn):
-            await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
         await response.write(b"data: [DONE]\n\n")
-    else:
-        events = _response_events(turn) if dialect == "responses" else _message_events(turn)
-        for event in events:
-            head = f"event: {event['type']}\ndata: ".encode()
-            await response.write(head + json.dumps(event).encode() + b"\n\n")
     await response.write_eof()
     return response
-
-
-def _pieces(text: str) -> list[str]:
-    middle = len(text) // 2
-    return [piece for piece in (text[:middle], text[middle:]) if piece]
-
-
-def _chat_chunks(turn: Turn) -> Iterator[Body]:
-    n, text, calls = turn
-    head = _chat_head(n, "chat.completion.chunk")
-
-    def chunk(delta: Body, finish: str | None = None) -> Body:
-        return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-
-    yield chunk({"role": "assistant", "content": "" if text or not calls else None})
-    for piece in _pieces(text):
-        yield chunk({"content": piece})
-    for i, call in enumerate(calls):
-        whole = _chat_call(n, i, call)
-        function = {**whole["function"], "arguments": ""}
-        yield chunk({"tool_calls": [{"index": i, **whole, "function": function}]})
-        for piece in _pieces(whole["function"]["arguments"]):
-            yield chunk({"tool_calls": [{"index": i, "function": {"arguments": piece}}]})
-    yield chunk({}, "tool_calls" if calls else "stop")
-    yield {**head, "choices": [], "usage": _CHAT_USAGE}
-
-
-def _response_events(turn: Turn) -> Iterator[Body]:
-    for number, event in enumerate(_response_parts(turn)):
-        yield {**event, "sequence_number": number}
-
-
-def _response_parts(turn: Turn) -> Iterator[Body]:
-    items = list(_items(turn))
-    begun = _response(turn.number, [], "in_progress")
-    yield {"type": "response.created", "response": begun}
-    for place, item in enumerate(items):
-        where: Body = {"item_id": item["id"], "output_index": place}
-        if item["type"] == "function_call":
-            empty = {**item, "arguments": "", "status": "in_progress"}
-            yield {"type": "response.output_item.added", "output_index": place, "item": empty}
-            for piece in _pieces(item["arguments"]):
-                yield {"type": "response.function_call_arguments.delta", **where, "delta": piece}
-            yield {
-                "type": "response.function_call_arguments.done",
-                **where,
-                "name": item["name"],
-                "arguments": item["arguments"],
-            }
-        else:
-            part = item["content"][0]
-            where["content_index"] = 0
-            empty = {**item, "content": [], "status": "in_progress"}
-            yield {"type": "response.output_item.added", "output_index": place, "item": empty}
-            yield {"type": "response.content_part.added", **where, "part": {**part, "text": ""}}
-            for piece in _pieces(part["text"]):
-                delta = {"delta": piece, "logprobs": []}
-                yield {"type": "response.output_text.delta", **where, **delta}
-            done = {"text": part["text"], "logprobs": []}
-            yield {"type": "response.output_text.done", **where, **done}
-            yield {"type": "response.content_part.done", **where, "part": part}
-        yield {"type": "response.output_item.done", "output_index": place, "item": item}
-    yield {"type": "response.completed", "response": _response(turn.number, items, "completed")}
-
-
-def _message_events(turn: Turn) -> Iterator[Body]:
-    n, text, calls = turn
-    yield {"type": "message_start", "message": _message_head(n)}
-    place = 0
-    if text:
-        start = {"type": "text", "text": ""}
-        yield {"type": "content_block_start", "index": place, "content_block": start}
-        for piece in _pieces(text):
-            delta = {"type": "text_delta", "text": piece}
-            yield {"type": "content_block_delta", "index": place, "delta": delta}
-        yield {"type": "content_block_stop", "index": place}
-        place += 1
-    for i, (name, values) in enumerate(calls):
-        use = {"type": "tool_use", "id": f"toolu_{n}_{i}", "name": name, "input": {}}
-        yield {"type": "content_block_start", "index": place, "content_block": use}
-        for piece in _pieces(json.dumps(values)):
-            delta = {"type": "input_json_delta", "partial_json": piece}
-            yield {"type": "content_block_delta", "index": place, "delta": delta}
-        yield {"type": "content_block_stop", "index": place}
-        place += 1
-    ending = {"stop_reason": _stop(turn), "stop_sequence": None}
-    yield {"type": "message_delta", "delta": ending, "usage": {"output_tokens": 5}}
-    yield {"type": "message_stop"}
