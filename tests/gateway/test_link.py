@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import ssl
+import subprocess
 import zlib
 
 import pytest
@@ -229,3 +232,66 @@ def test_nobody_listening_is_unreachable():
                 pass
 
     asyncio.run(main())
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate for localhost that nobody has signed, and its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs openssl")
+    folder = tmp_path_factory.mktemp("tls")
+    subprocess.run(
+        [
+            openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1",
+            "-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=localhost",
+            "-addext", "subjectAltName=DNS:localhost",
+        ],
+        cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+    return folder / "cert.pem", folder / "key.pem"
+
+
+@pytest.mark.parametrize(
+    ("host", "trusted", "reached"),
+    [("localhost", True, True), ("localhost", False, False), ("127.0.0.1", True, False)],
+    ids=["trusted", "unknown", "other-name"],
+)
+def test_tls_is_spoken_and_certificates_are_checked(
+    certificate, monkeypatch, host, trusted, reached
+):
+    """A key goes only to who can prove the upstream's name."""
+    cert, key = certificate
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+    server_side = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    server_side.load_cert_chain(cert, key)
+    got = []
+
+    async def handle(reader, writer):
+        try:
+            got.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(HEAD + b"Content-Length: 2\r\n\r\nhi")
+            await writer.drain()
+        except asyncio.IncompleteReadError:
+            pass
+        writer.close()
+
+    async def main():
+        server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=server_side)
+        port = server.sockets[0].getsockname()[1]
+        links = Links(host, port, secure=True, connect=5, silence=5)
+        request = b"GET / HTTP/1.1\r\nAuthorization: Bearer sk-1\r\n\r\n"
+        async with server:
+            try:
+                asked = Asked(links, "GET", request, decoded=False, waited=lambda seconds: None)
+                async with asked as reply:
+                    return await reply.read()
+            except Unreachable:
+                return None
+            finally:
+                links.close()
+                await asyncio.sleep(0.05)
+
+    assert asyncio.run(main()) == (b"hi" if reached else None)
+    assert len(got) == reached
