@@ -18,7 +18,7 @@ from haltwise.gateway.routes import Target, dialect_of
 from haltwise.gateway.server import Gateway
 from haltwise.gateway.settings import Settings, is_loopback
 from haltwise.signals import Stated
-from haltwise.testing.agents import PATHS, read_turn
+from haltwise.testing.agents import PATHS, read_turn, turn_parts
 from haltwise.testing.conversations import QUESTION, USEFUL, USELESS, conversation
 from haltwise.testing.stub_models import ANSWER, StubServer
 
@@ -827,3 +827,74 @@ def test_case_b19_an_answer_that_is_demanded_as_a_call_comes_as_one(mode, choice
     else:
         assert names == []
         assert turn["content"].strip()
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_case_d_vllm_an_empty_answer_is_asked_for_once_more_and_then_replaced(stream):
+    """Case D: a server may delete call-shaped text, so that nothing is left; twice, no more."""
+    asked = []
+
+    async def main(client, stub):
+        plain = stub.turn
+
+        def empty(dialect, body):
+            asked.append("tools" in body)
+            return plain(dialect, body)._replace(text="", calls=())
+
+        stub.turn = empty
+        results = [USEFUL] + [USELESS] * 5
+        body = conversation("chat", results, stream=stream)
+        status, _, data = await client.post(CHAT, body)
+        (turn,) = read_turn("chat", data, stream=stream)
+        return status, turn["content"]
+
+    status, text = with_stub(main)
+    assert status == 200
+    assert asked == [False, False]
+    assert USEFUL in text, "the best that the loop holds"
+
+
+@pytest.mark.parametrize("dialect", ["responses", "anthropic"])
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_case_d_deepseek_a_model_that_rejects_tool_choice_is_remembered(dialect, stream):
+    """Case D: 400 on ``tool_choice``: asked again without tools, and at once from then on."""
+
+    async def reject(request, body):
+        if "tool_choice" in body:
+            return web.json_response({"error": {"message": "no tool_choice"}}, status=400)
+        return None
+
+    async def main(client, stub):
+        found = []
+        for _ in range(2):
+            before = len(stub.requests)
+            body = conversation(dialect, [USELESS] * 5, stream=stream)
+            status, _, data = await client.post(PATHS[dialect], body)
+            text, calls = turn_parts(dialect, read_turn(dialect, data, stream=stream))
+            found.append((status, text, calls, len(stub.requests) - before))
+        return found, stub.complaints
+
+    found, complaints = with_stub(main, stub=StubServer(fault=reject))
+    assert found == [(200, ANSWER, [], 2), (200, ANSWER, [], 1)]
+    assert complaints == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/model/anthropic.claude/converse",
+        "/v1beta/models/gemini-3:generateContent",
+        "/v1beta/models/gemini-3:streamGenerateContent?alt=sse",
+    ],
+)
+def test_case_d_an_api_that_is_not_read_passes_and_says_so(path):
+    """Case D: Bedrock signs its bodies; it and Gemini pass as they are, and the header says so."""
+    data = json.dumps({"contents": [], "toolConfig": {}}).encode()
+
+    async def main(client, stub):
+        status, headers, body = await client.post(path, data=data)
+        return status, headers["x-haltwise-action"], headers["x-haltwise-reason"], body
+
+    status, action, reason, body = with_stub(main)
+    assert (status, action, body) == (200, "pass", data)
+    assert "not a chat request" in reason

@@ -11,7 +11,8 @@ call cannot run either. Output tools stay: a structured answer keeps its format.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
@@ -25,6 +26,8 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models import CompletedStreamedResponse, Model
+from pydantic_ai.models.wrapper import WrapperModel
 
 from ..core.policy import Policy
 from .rule import (
@@ -72,13 +75,27 @@ class StopCapability(AbstractCapability[Any]):
         self, ctx: Any, *, request_context: Any, response: ModelResponse
     ) -> ModelResponse:
         """Return the reply; after a stop without calls and with an answer in it."""
-        messages = read_messages(ctx.messages)
+        return self.cleaned(ctx.messages, response, request_context.model_request_parameters)
+
+    def get_wrapper_model(self, model: Model) -> Model | None:
+        """Return the model with streams that reach nobody before they are clean."""
+        return _Streams(model, self)
+
+    def may_clean(self, messages: Sequence[Any]) -> bool:
+        """Return whether the reply to a history may have to be cleaned."""
+        return self.rule.late or self._assess(messages).decision.stops
+
+    def cleaned(
+        self, history: Sequence[Any], response: ModelResponse, parameters: Any
+    ) -> ModelResponse:
+        """Return the reply to a history; after a stop without calls and with an answer in it."""
+        messages = read_messages(history)
         found = self.rule.assess(messages)
         if not found.decision.stops and self.rule.late and response.tool_calls:
             found = self.rule.assess_reply(messages, response.text or "")
         if not found.decision.stops:
             return response
-        output = {tool.name for tool in request_context.model_request_parameters.output_tools}
+        output = {tool.name for tool in parameters.output_tools}
         kept = [
             part
             for part in response.parts
@@ -93,6 +110,31 @@ class StopCapability(AbstractCapability[Any]):
 
     def _assess(self, messages: Sequence[Any]) -> Assessment:
         return self.rule.assess(read_messages(messages))
+
+
+class _Streams(WrapperModel):
+    """A model whose reply is read whole and cleaned where it may not be streamed as it comes."""
+
+    def __init__(self, wrapped: Model, capability: StopCapability) -> None:
+        super().__init__(wrapped)
+        self._capability = capability
+
+    @asynccontextmanager
+    async def request_stream(
+        self, messages: Any, model_settings: Any, model_request_parameters: Any, run_context: Any
+    ) -> AsyncIterator[Any]:
+        """Stream the reply; after a stop, from what is left of the whole reply."""
+        history = messages if run_context is None else run_context.messages
+        request = (messages, model_settings, model_request_parameters)
+        if not self._capability.may_clean(history):
+            async with self.wrapped.request_stream(*request, run_context) as stream:
+                yield stream
+            return
+        reply = await self.wrapped.request(*request)
+        cleaned = self._capability.cleaned(history, reply, model_request_parameters)
+        yield CompletedStreamedResponse(
+            cleaned, model_request_parameters=model_request_parameters, replay_events=True
+        )
 
 
 def read_messages(messages: Sequence[Any]) -> list[Message]:
