@@ -69,7 +69,10 @@ def made(plain: bool) -> Iterator[Sample]:
         data = make()
         times = max(1, TARGET // len(data))
         if name.endswith(".jsonl") and reader in ("chat", "anthropic"):
-            copies = [data.replace(b'"t"', b'"t%d"' % n) for n in range(times)]
+            copies = [
+                data.replace(b'"t"', b'"t%d"' % n).replace(b'"Let me', b'"%d Let me' % n)
+                for n in range(times)
+            ]
             yield reader, name, b"\n".join(copies), copies
         elif name.endswith(".jsonl"):
             lines = [
@@ -103,16 +106,19 @@ def real(folder: Path) -> Iterator[Sample]:
     if path.exists():
         data = path.read_bytes()
         yield "chat", path.name, data, [data]
-    for name, reader in (
-        ("trajectories/react_fever_250.jsonl", "react-steps"),
-        ("judged_useless/qwen3-8b_unaided_test300.jsonl", "judged-useless"),
-        ("repair_loops/loopgain_b20.jsonl", "error-series"),
-        ("votes/vitaminc_verifiers.jsonl", "votes"),
+    for name, reader, key in (
+        ("trajectories/react_fever_250.jsonl", "react-steps", b'"fever_id": '),
+        ("judged_useless/qwen3-8b_unaided_test300.jsonl", "judged-useless", b'"question_id": "'),
+        ("repair_loops/loopgain_b20.jsonl", "error-series", b'"prompt_id": "'),
+        ("votes/vitaminc_verifiers.jsonl", "votes", b'"id": "'),
     ):
         path = folder / name
         if path.exists():
             lines = lines_of(path.read_bytes())
-            lines *= max(1, TARGET // sum(map(len, lines)))
+            times = max(1, TARGET // sum(map(len, lines)))
+            lines = [
+                line.replace(key, key + b"%d" % n) for n in range(1, times + 1) for line in lines
+            ]
             yield reader, path.name, b"\n".join(lines), lines
     for path in sorted((trajectories / "swe_agent").glob("1*.traj"))[:2]:
         data = msgspec.json.encode(msgspec.json.decode(path.read_bytes()))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -301,3 +302,21 @@ def test_misspelt_rounds_are_named(tmp_path: Path, part: dict[str, int], words: 
     assert len(episodes) == 1
     (skip,) = skips
     assert skip.line == 2 and words in skip.reason and "round" in skip.reason
+
+
+@given(st.lists(st.integers(0, 6) | st.lists(st.integers(0, 6), max_size=4), max_size=12))
+def test_a_digest_set_is_a_set(turns: list[int | list[int]]) -> None:
+    """One by one, in batches, or mixed: each digest is new once."""
+    seen, known = DigestSet(), set[int]()
+    for turn in turns:
+        batch = [turn] if isinstance(turn, int) else turn
+        expected = []
+        for digest in batch:
+            expected.append(digest not in known)
+            known.add(digest)
+        if isinstance(turn, int):
+            assert [seen.add_one(turn)] == expected
+        else:
+            assert seen.add(np.array(turn, np.uint64)).tolist() == expected
+        assert len(seen) == len(known)
+    assert seen.values().tolist() == sorted(known)

@@ -15,6 +15,7 @@ Digests = NDArray[np.uint64]
 """One digest for each record, in the order of the records."""
 
 _EMPTY = 64
+_FEW = 1 << 14
 
 
 def digest_bytes(name: bytes | memoryview) -> bytes:
@@ -54,18 +55,23 @@ def mix_one(first: bytes, second: bytes) -> int:
 
 
 class DigestSet:
-    """A growing set of digests: open addressing in one array, 11 to 22 bytes a digest."""
+    """A growing set of digests: open addressing in one array, 11 to 22 bytes a digest.
+
+    The first ones that come one by one wait in a set of Python's, which is quicker for a few.
+    """
 
     def __init__(self) -> None:
         self._slots: Digests = np.zeros(_EMPTY, np.uint64)
         self._size = 0
         self._zero = False
+        self._few: set[int] = set()
 
     def __len__(self) -> int:
-        return self._size + self._zero
+        return self._size + self._zero + len(self._few)
 
     def add(self, digests: Digests) -> NDArray[np.bool_]:
         """Add digests in order; return for each whether it is new (a repetition is not)."""
+        self._settle()
         fresh = np.zeros(len(digests), bool)
         distinct, first = np.unique(digests, return_index=True)
         if len(distinct) and distinct[0] == 0:
@@ -80,6 +86,12 @@ class DigestSet:
 
     def add_one(self, digest: int) -> bool:
         """Add one digest; return whether it is new."""
+        if not self._size and not self._zero and len(self._few) < _FEW:
+            if digest in self._few:
+                return False
+            self._few.add(digest)
+            return True
+        self._settle()
         if digest == 0:
             new, self._zero = not self._zero, True
             return new
@@ -97,8 +109,16 @@ class DigestSet:
 
     def values(self) -> Digests:
         """Return all digests, ascending."""
+        self._settle()
         kept = np.sort(self._slots[self._slots != 0])
         return np.concatenate([np.zeros(1, np.uint64), kept]) if self._zero else kept
+
+    def _settle(self) -> None:
+        """Move the first ones into the array."""
+        if self._few:
+            waiting = np.array(sorted(self._few), np.uint64)
+            self._few = set()
+            self.add(waiting)
 
     def _grow(self, size: int) -> None:
         capacity = len(self._slots)

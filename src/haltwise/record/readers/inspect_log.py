@@ -197,9 +197,11 @@ class _Attachments:
         text, calls, results = message.text, message.calls, message.results
         if text is not None and "://" in text:
             message = replace(message, text=self._text(text))
-        if calls:
-            calls = [replace(call, arguments=self._value(call.arguments)) for call in calls]
-            message = replace(message, calls=calls)
+        for number, call in enumerate(calls):
+            arguments = self._value(call.arguments)
+            if arguments is not call.arguments:
+                calls = [*calls[:number], replace(call, arguments=arguments), *calls[number + 1 :]]
+                message = replace(message, calls=calls)
         for result in results:
             if "://" in result.text:
                 results = [replace(given, text=self._text(given.text)) for given in results]
@@ -217,14 +219,21 @@ class _Attachments:
         return found if self.budget >= 0 else ""
 
     def _value(self, value: Any, depth: int = 0) -> Any:
-        if isinstance(value, str):
+        """Return a value with its texts put back; the value itself where nothing is."""
+        if value.__class__ is str:
             return self._text(value) if "://" in value else value
         if depth > 50:
             return value
         if isinstance(value, list):
-            return [self._value(item, depth + 1) for item in value]
+            made = [self._value(item, depth + 1) for item in value]
+            return made if any(a is not b for a, b in zip(made, value, strict=True)) else value
         if isinstance(value, dict):
-            return {key: self._value(item, depth + 1) for key, item in value.items()}
+            changed = {
+                key: found
+                for key, item in value.items()
+                if (found := self._value(item, depth + 1)) is not item
+            }
+            return {**value, **changed} if changed else value
         return value
 
 
