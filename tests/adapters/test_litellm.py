@@ -35,9 +35,9 @@ def proxy(tmp_path_factory):
             f'api_base: "{stub.url}/v1", api_key: x}}\n'
             for mode, stub in stubs.items()
         )
-        (folder / "stop_hook.py").write_text(
-            "from haltwise.adapters.litellm import StopHook\nhandler = StopHook('streak(5)')\n"
-        )
+        page = (ROOT / "docs" / "adapters" / "litellm.md").read_text("utf-8")
+        hook = page.partition("```python\n")[2].partition("```")[0]
+        (folder / "stop_hook.py").write_text(hook)
         (folder / "config.yaml").write_text(
             f"model_list:\n{models}litellm_settings:\n  callbacks: stop_hook.handler\n"
         )

@@ -898,3 +898,27 @@ def test_case_d_an_api_that_is_not_read_passes_and_says_so(path):
     status, action, reason, body = with_stub(main)
     assert (status, action, body) == (200, "pass", data)
     assert "not a chat request" in reason
+
+
+def test_a_client_that_asks_before_it_sends_is_told_to_go_on():
+    """``Expect: 100-continue``: the body is held back until the gateway has said so."""
+
+    async def main(client, stub):
+        port = int(client.url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        data = json.dumps(conversation("chat", [USELESS] * 5)).encode()
+        writer.write(
+            f"POST {CHAT} HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nConnection: close\r\n"
+            f"Content-Length: {len(data)}\r\n\r\n".encode()
+        )
+        said = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+        writer.write(data)
+        answer = await reader.read()
+        writer.close()
+        return said, answer, "expect" in stub.requests[0].headers
+
+    said, answer, expected = with_stub(main)
+    assert said == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert ANSWER.encode() in answer
+    assert not expected

@@ -124,6 +124,9 @@ class Gateway:
             if request.path == "/metrics":
                 headers = {"content-type": _PROMETHEUS}
                 return web.Response(body=self.metrics.text(), headers=headers)
+        if request.headers.get("Expect", "").lower() == "100-continue":
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0  # or the head of the answer would count as sent
         return await self._handle(request)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
