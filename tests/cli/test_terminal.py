@@ -117,6 +117,7 @@ COMMANDS = [
     "simulate --rho0 .3 --rho1 .2 --alpha .25 --beta .1 --valid .6 --votes 3 --plan --map",
     "demo",
     "doctor",
+    "report traces.jsonl --replicates 50 -o report.html",
 ]
 
 
@@ -136,7 +137,7 @@ def test_every_command_at_40_columns_without_colour(
     monkeypatch.setattr(sys, "stderr", errors)
     assert run(shlex.split(command)) == 0
     shown = screen.getvalue()
-    assert shown
+    assert shown or "written: report.html" in errors.getvalue()
     assert not COLOUR.search(shown)
     assert "…" not in shown
     lines = ESCAPE.sub("", shown).splitlines()
@@ -172,6 +173,21 @@ def test_signs_of_life_on_a_terminal(patience: float, monkeypatch: pytest.Monkey
                     break
     assert ("records read" in screen.getvalue()) is (patience == 0)
     assert ("fitting" in screen.getvalue()) is (patience == 0)
+
+
+def test_one_sign_of_life_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What begins while another is shown stays silent; what begins afterwards is shown."""
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
+    with terminal.counter("outer") as count, terminal.counter("inner") as silent:
+        count(1)
+        silent(1)
+    with terminal.counter("later") as count:
+        count(1)
+    assert "outer" in screen.getvalue()
+    assert "inner" not in screen.getvalue()
+    assert "later" in screen.getvalue()
 
 
 def test_no_sign_of_life_in_a_pipe(

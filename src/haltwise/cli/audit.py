@@ -163,7 +163,8 @@ def command(
         )
         with busy("writing the page"):
             sample = gathered.tally.sample(done.budget)
-            write_html(page_of_search(request, done, sample, gathered.skipped), html)
+            page = page_of_search(request, done, sample, gathered.skipped)
+        write_html(page, html)
     if as_json:
         print_json(document(done, gathered.skipped))
     else:

@@ -15,6 +15,7 @@ from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import print_json, print_skips
 from .pages import Request, page_of, write_html, write_images
 from .signal import signal_option
+from .terminal import busy
 from .where import where_option
 
 SCHEMA = "haltwise.report/1"
@@ -101,7 +102,8 @@ def command(
         replicates=replicates,
         seed=seed,
     )
-    built = page_of(request)
+    with busy("making the report"):
+        built = page_of(request)
     note_unused(outcomes_path, outcomes)
     if format_ == "html":
         path = out or Path("report.html")

@@ -70,8 +70,10 @@ def signal_named(name: str | None, budget: int = 1000) -> Signal | None:
 
     if name == "semantic":
         from ..judges.encoder import encoder
+        from .terminal import counter
 
-        encoder(_told())
+        with counter("megabytes fetched") as count:
+            encoder(_told(count))
         return Semantic()
     return Lexical() if name == "lexical" else Stated()
 
@@ -100,8 +102,10 @@ def _asked(model: str, budget: int) -> Signal:
 def _asker(model: str) -> Callable[[str], str]:
     if model == "embedded":
         from ..judges.embedded import load_embedded
+        from .terminal import counter
 
-        loaded = load_embedded(progress=_told())
+        with counter("megabytes fetched") as count:
+            loaded = load_embedded(progress=_told(count))
 
         def ask(question: str) -> str:
             messages = [{"role": "user", "content": question}]
@@ -120,8 +124,8 @@ def _asker(model: str) -> Callable[[str], str]:
     return chat_server(url, named, key=os.environ.get("OPENAI_API_KEY"))
 
 
-def _told() -> Callable[[str, int, int], None]:
-    """Return what says once that weights are being fetched."""
+def _told(count: Callable[[int], None]) -> Callable[[str, int, int], None]:
+    """Return what says once that weights are being fetched, and counts their megabytes."""
     from .output import note
 
     said: set[str] = set()
@@ -130,5 +134,6 @@ def _told() -> Callable[[str, int, int], None]:
         if source not in said:
             said.add(source)
             note(f"fetching weights from the {source} ({total / 1e6:.0f} MB)")
+        count(done // 1_000_000)
 
     return tell

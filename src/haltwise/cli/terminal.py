@@ -29,6 +29,8 @@ PROSE = 28
 """Columns above which a cell of a table may be broken into lines."""
 GAP = 2
 """Columns between two columns of a table."""
+_SHOWN = threading.Lock()
+"""Held by the sign of life that is shown: two at once would overwrite each other."""
 
 
 def console() -> Console:
@@ -174,10 +176,11 @@ def counter(what: str, total: int | None = None) -> Iterator[Count]:
     Yields a function that takes the number so far, and perhaps the share of the work that is done;
     with ``total`` or a share the bar shows how far that is, and how long the rest will take.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or not _SHOWN.acquire(blocking=False):
         yield lambda number, share=None: None
         return
     started, bars = time.monotonic(), ExitStack()
+    bars.callback(_SHOWN.release)
     update: list[Count] = []
 
     def count(number: int, share: float | None = None) -> None:
@@ -219,7 +222,7 @@ def busy(what: str) -> Iterator[Callable[[str], None]]:
 
     Yields a function that replaces the words.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or not _SHOWN.acquire(blocking=False):
         yield lambda words: None
         return
     words, over = [what], threading.Event()
@@ -230,6 +233,7 @@ def busy(what: str) -> Iterator[Callable[[str], None]]:
     finally:
         over.set()
         watcher.join()
+        _SHOWN.release()
 
 
 def _spin(words: Sequence[str], over: threading.Event) -> None:
