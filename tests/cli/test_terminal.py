@@ -115,7 +115,7 @@ COMMANDS = [
     "calibrate repair loops.jsonl -o repair.toml",
     "convert traces.jsonl -o again.jsonl",
     "simulate --rho0 .3 --rho1 .2 --alpha .25 --beta .1 --valid .6 --votes 3 --plan --map",
-    "demo",
+    "demo --no-live",
     "doctor",
     "report traces.jsonl --replicates 50 -o report.html",
 ]
