@@ -22,8 +22,8 @@ Every command takes `--help`. With `--json` it prints one JSON document to stdou
 else; notes and progress go to stderr. Exit codes: 0 done, 1 a finding that you asked to fail on, \
 2 bad usage or nothing usable.
 
-Tables fit the terminal: where one is too narrow, each row becomes a block, and no number is cut. In \
-a pipe rows are never broken, unless `COLUMNS` gives it a width. `NO_COLOR` is respected.
+Tables fit the terminal: where one is too narrow, each row becomes a block, and no number is cut. \
+In a pipe rows are never broken, unless `COLUMNS` gives it a width. `NO_COLOR` is respected.
 """
 
 
