@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -84,3 +85,20 @@ def test_every_chart_has_its_table_and_is_named() -> None:
     assert 'role="img" aria-label="Chart: A title. A title A table follows."' in html
     assert '<th scope="col">A title</th>' in html
     assert '<th scope="row">A title</th>' in html
+
+
+def test_the_chart_scripts_are_kept_between_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bundled once, read from the cache folder after that; none of it ends a script element."""
+    import platformdirs
+
+    from haltwise.report.page import runtime
+
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *_, **__: tmp_path)
+    bundle = runtime.__wrapped__()
+    (kept,) = tmp_path.iterdir()
+    assert kept.read_text("utf-8") == bundle
+    assert "</script" not in bundle.lower()
+    kept.write_text("kept")
+    assert runtime.__wrapped__() == "kept"

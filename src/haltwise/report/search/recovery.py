@@ -62,8 +62,8 @@ def recovery_figure(
         text=(
             f"For each run of useless results and number of actions left, at a price of "
             f"{model.price:g} right answers a call: what searching on is worth beyond answering "
-            "now, in points. Negative means answer now. With one action left the answer is due "
-            "in any case."
+            "now, in points. Negative means answer now. The top of each column is a source that "
+            "has given nothing useful yet. With one action left the answer is due in any case."
         ),
         spec=_chart(cells),
         table=Table.of(("actions left", *(f"run of {run}" for run in range(1, longest + 1))), rows),
