@@ -210,6 +210,34 @@ def test_a_request_that_is_given_up_takes_its_connection_along():
     assert _run(Answers(), main) == ((200, b"hi"), 2)
 
 
+@pytest.mark.parametrize("size", [10, 1 << 18, 3_000_000])
+def test_a_body_of_any_size_arrives_whole(size):
+    """Small ones leave with their head, large ones behind it."""
+    body = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+
+    async def echo(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        got = await reader.readexactly(size)
+        writer.write(HEAD + b"Content-Length: %d\r\n\r\n" % size + got)
+        await writer.drain()
+        writer.close()
+
+    async def main():
+        server = await asyncio.start_server(echo, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        links = Links("127.0.0.1", port, secure=False, connect=5, silence=5)
+        asked = Asked(
+            links, "POST", b"POST / HTTP/1.1\r\n\r\n", body, decoded=False, waited=lambda s: None
+        )
+        async with server, asked as reply:
+            answer = await reply.read()
+        links.close()
+        await asyncio.sleep(0.01)
+        return answer
+
+    assert asyncio.run(main()) == body
+
+
 def test_silence_is_a_timeout():
     """Nothing comes for long: before the head, and in the middle of a body."""
     half = HEAD + b"Content-Length: 4\r\n\r\nha"

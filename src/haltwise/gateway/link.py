@@ -20,8 +20,10 @@ from multidict import CIMultiDict
 
 IDLE = 60.0
 """Seconds that a connection without a request is kept; servers close theirs after 65 to 75."""
-_FULL, _LOW = 1 << 18, 1 << 16
-"""Bytes of a body at which reading pauses and goes on: a slow client slows the upstream down."""
+_JOINED = 1 << 18
+"""Bytes of a request body that leaves in one write with its head; a larger one is not copied."""
+_FULL = 1 << 18
+"""Bytes of a response body at which reading pauses: a slow client slows the upstream down."""
 
 
 class Unreachable(Exception):
@@ -158,10 +160,14 @@ class _Link(asyncio.Protocol):
         self._fields: CIMultiDict[str] = CIMultiDict()
         self._reason = b""
 
-    def ask(self, method: str, request: bytes, silence: float) -> Reply:
+    def ask(self, method: str, head: bytes, body: bytes, silence: float) -> Reply:
         """Send a request, whole, and return its response, of which nothing is there yet."""
         self._reply = reply = Reply(self, method, silence)
-        self._transport.write(request)
+        if len(body) <= _JOINED:
+            self._transport.write(head + body)
+        else:
+            self._transport.write(head)
+            self._transport.write(body)
         return reply
 
     def release(self) -> None:
@@ -297,10 +303,10 @@ class Links:
         while self._idle:
             self._idle.pop().close()
 
-    async def ask(self, method: str, request: bytes) -> tuple[_Link, Reply]:
+    async def ask(self, method: str, head: bytes, body: bytes) -> tuple[_Link, Reply]:
         """Send a request; return its connection, which is to be released, and its response."""
         link = self._idle_link() or await self._new_link()
-        return link, link.ask(method, request, self._silence)
+        return link, link.ask(method, head, body, self._silence)
 
     def _idle_link(self) -> _Link | None:
         """Return the connection that was used last; old and closed ones are dropped."""
@@ -343,25 +349,26 @@ class Asked:
         TimeoutError: the upstream could not be reached in time, or was silent for too long.
     """
 
-    __slots__ = ("_decoded", "_link", "_links", "_method", "_request", "_waited")
+    __slots__ = ("_decoded", "_link", "_links", "_request", "_waited")
 
     def __init__(
         self,
         links: Links,
         method: str,
-        request: bytes,
+        head: bytes,
+        body: bytes = b"",
         *,
         decoded: bool,
         waited: Callable[[float], None],
     ) -> None:
         """Name the request; ``waited`` is told after how many seconds the head was there."""
-        self._links, self._method, self._request = links, method, request
+        self._links, self._request = links, (method, head, body)
         self._decoded, self._waited = decoded, waited
         self._link: _Link | None = None
 
     async def __aenter__(self) -> Reply:
         began = perf_counter()
-        self._link, reply = await self._links.ask(self._method, self._request)
+        self._link, reply = await self._links.ask(*self._request)
         reply.decoded = self._decoded
         try:
             await reply.begun()

@@ -80,9 +80,8 @@ class Upstream:
         head = "\r\n".join([*lines, "", ""])
         if head.count("\n") != len(lines) + 1 or head.count("\r") != len(lines) + 1:
             raise InputError("a header of the request holds a line break")
-        request = head.encode("utf-8", "surrogateescape") + data
-        waited = self._metrics.upstream.observe
-        return Asked(self._links, method, request, decoded=decoded, waited=waited)
+        encoded, waited = head.encode("utf-8", "surrogateescape"), self._metrics.upstream.observe
+        return Asked(self._links, method, encoded, data, decoded=decoded, waited=waited)
 
 
 def forwarded(headers: Any, *, identity: bool = False) -> CIMultiDict[str]:
