@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .messages import Call, Message, joined, written_call
+from .messages import Call, Message, joined, made, written_call
 
 
 class Result(NamedTuple):
@@ -78,7 +78,7 @@ def read_loop(messages: Sequence[Message], exempt: frozenset[str] = frozenset())
                 if calls:
                     trimmed = "a call has no result"
                 if results:
-                    steps.append(Step(tuple(results), text))
+                    steps.append(made(Step, (tuple(results), text)))
                     results = []
                 is_open = False
             if asked:
@@ -98,7 +98,7 @@ def read_loop(messages: Sequence[Message], exempt: frozenset[str] = frozenset())
                     trimmed = "a result has no call"
             is_open = True
             if call is None or call[1] not in exempt:
-                results.append(Result(text, call, failed))
+                results.append(made(Result, (text, call, failed)))
     if is_open and not calls and results:
         steps.append(Step(tuple(results), None))
     pending = tuple(calls.values()) if is_open else ()

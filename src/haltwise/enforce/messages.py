@@ -27,6 +27,11 @@ MARK = f"{OWN} This answer was forced"
 """Opens the line that marks an answer given because a rule stopped the loop."""
 
 
+made = tuple.__new__
+"""Makes a named tuple from all of its values: ``made(Message, (role, ...))``. The constructor costs
+twice as much, and a long history makes hundreds of them for every request."""
+
+
 class Call(NamedTuple):
     """One tool call that a model asked for."""
 

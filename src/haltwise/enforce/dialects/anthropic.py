@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ..messages import NOT_RUN, Call, Message, returned, user_message, written
+from ..messages import NOT_RUN, Call, Message, made, returned, user_message, written
 from .protocol import Body, Event, How, Reply, objects, text_of
 
 _encoded = msgspec.json.Encoder(order="deterministic").encode
@@ -227,18 +227,20 @@ def _assistant(content: Any) -> Message:
         get = block.get
         kind = get("type")
         if kind == "tool_use":
-            calls.append(Call(get("id"), str(get("name")), _encoded(get("input")).decode()))
+            arguments = _encoded(get("input")).decode()
+            calls.append(made(Call, (get("id"), str(get("name")), arguments)))
         elif kind == "text":
             text = f"{text}\n{get('text')}" if text else str(get("text"))
         elif kind == "thinking":
             thought = str(get("thinking"))
-    return Message("assistant", text or thought, tuple(calls))
+    return made(Message, ("assistant", text or thought, tuple(calls), None, False))
 
 
 def _result(block: Body) -> Message:
     content = block.get("content")
     text = content if type(content) is str else text_of(content)
-    return Message("tool", text, (), block.get("tool_use_id"), block.get("is_error") is True)
+    failed = block.get("is_error") is True
+    return made(Message, ("tool", text, (), block.get("tool_use_id"), failed))
 
 
 def _thinks(body: Body) -> bool:

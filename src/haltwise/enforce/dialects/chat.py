@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from ...core.errors import InputError
-from ..messages import NOT_RUN, Call, Message, returned, user_message, written
+from ..messages import NOT_RUN, Call, Message, made, returned, user_message, written
 from .protocol import Body, Event, How, Reply, objects, text_of
 
 _TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
@@ -27,11 +27,11 @@ class Chat:
             role, content = get("role"), get("content")
             text = content if type(content) is str else text_of(content) if content else ""
             if role == "tool" or role == "function":
-                add(Message("tool", text, (), get("tool_call_id")))
+                add(made(Message, ("tool", text, (), get("tool_call_id"), False)))
             elif role == "assistant":
                 asked = get("tool_calls")
                 calls = _calls(item) if asked or "function_call" in item else ()
-                add(Message("assistant", text or _reasoning(item), calls))
+                add(made(Message, ("assistant", text or _reasoning(item), calls, None, False)))
             elif role == "user":
                 message = user_message(content)
                 if message is not None:
@@ -239,7 +239,7 @@ def _calls(message: Body) -> tuple[Call, ...]:
         arguments = kind.get("arguments")
         if type(arguments) is not str:
             arguments = str(kind.get("input", "") if arguments is None else arguments)
-        calls.append(Call(call.get("id"), str(kind.get("name")), arguments))
+        calls.append(made(Call, (call.get("id"), str(kind.get("name")), arguments)))
     legacy = message.get("function_call")
     if legacy:
         calls.append(Call(None, str(legacy.get("name")), str(legacy.get("arguments", ""))))

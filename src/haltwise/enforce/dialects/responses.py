@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.errors import InputError
-from ..messages import NOT_RUN, Call, Message, joined, returned, user_message, written
+from ..messages import NOT_RUN, Call, Message, joined, made, returned, user_message, written
 from .protocol import Body, Event, How, Reply, objects, text_of
 
 _CALLS = ("function_call", "custom_tool_call")
@@ -36,11 +36,11 @@ class Responses:
                 arguments = get("arguments", get("input", ""))
                 if type(arguments) is not str:
                     arguments = str(arguments)
-                turn.append(Call(get("call_id"), str(get("name")), arguments))
+                turn.append(made(Call, (get("call_id"), str(get("name")), arguments)))
                 continue
             if turn and (kind == "reasoning" or role == "assistant"):
                 text = texts[0] if len(texts) == 1 else joined(texts)
-                add(Message("assistant", text, tuple(turn)))
+                add(made(Message, ("assistant", text, tuple(turn), None, False)))
                 turn, texts = [], []
             if kind == "reasoning":
                 continue
@@ -50,12 +50,12 @@ class Responses:
                 continue
             if turn or texts:
                 text = texts[0] if len(texts) == 1 else joined(texts)
-                add(Message("assistant", text, tuple(turn)))
+                add(made(Message, ("assistant", text, tuple(turn), None, False)))
                 turn, texts = [], []
             if kind in _OUTPUTS:
                 output = get("output")
                 text = output if type(output) is str else text_of(output)
-                add(Message("tool", text, (), get("call_id")))
+                add(made(Message, ("tool", text, (), get("call_id"), False)))
             elif role == "user":
                 message = user_message(get("content"))
                 if message is not None:
