@@ -199,6 +199,9 @@ def error_text(text: str) -> str | None:
     return _DIGITS.sub("#", " ".join(head.split()))[:100]
 
 
+_encode = msgspec.json.Encoder().encode
+
+
 def cluster_digest(name: str) -> bytes:
     """Return the 8-byte digest of a cluster or question id."""
     return digest_bytes(name.encode("utf-8", "surrogatepass"))
@@ -208,7 +211,7 @@ def context_digest(
     model: str | None, arm: str | None, regime: str | None, seed: int | None, run: str | None
 ) -> bytes:
     """Return the 8-byte digest of everything in an episode's identity but its question."""
-    return digest_bytes(msgspec.json.encode((model, arm, regime, seed, run)))
+    return digest_bytes(_encode((model, arm, regime, seed, run)))
 
 
 def batch(episodes: Iterable[tuple[int, Episode, Outline]]) -> Outlines:

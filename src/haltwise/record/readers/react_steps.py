@@ -79,11 +79,10 @@ def _messages(steps: Any) -> list[Message] | None:
         if call is None:
             messages.append(Message("assistant", thought, _NONE, _NONE))
             continue
-        messages.append(Message("assistant", thought, [call], _NONE))
         given = step["observation"] if "observation" in step else first_of(step, _RESULT)
         result = given if isinstance(given, str) else text_of(given)
-        if result is not None:
-            messages.append(Message("tool", None, _NONE, [ToolResult(None, None, result)]))
+        results = _NONE if result is None else [ToolResult(None, None, result)]
+        messages.append(Message("assistant", thought, [call], results))
     return messages
 
 
