@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -35,7 +36,8 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from ..core.errors import InputError
 from ..enforce.messages import Call, Message
-from ..judges.embedded import EmbeddedModel, Reply, load_embedded
+from ..judges.embedded import EmbeddedModel, Reply
+from ..judges.weights import fetch_weights
 from .search.conversation import Entry, Request, Role
 from .search.scripted import scripted
 
@@ -73,6 +75,8 @@ class HaltwiseAPI(ModelAPI):
         self.reuse_prefix = reuse_prefix
         self.script = None
         self._known: dict[str, Any] = {}
+        self._embedded_model: EmbeddedModel | None = None
+        self._loading = threading.Lock()
         if model_name.startswith("scripted:"):
             self.script = scripted(model_name.removeprefix("scripted:"))
         elif model_name != "embedded":
@@ -109,7 +113,7 @@ class HaltwiseAPI(ModelAPI):
     def _embedded(
         self, input: list[ChatMessage], tools: list[ToolInfo], config: GenerateConfig
     ) -> ModelOutput:
-        model = load_embedded(slots=self.slots, context=self.context, threads=self.threads)
+        model = self._own()
         messages = plain(input)
         if config.logprobs and not tools:
             return self._told(model, messages)
@@ -127,6 +131,19 @@ class HaltwiseAPI(ModelAPI):
             return self._output(reply.text, (), reply.finish, usage)
         text, calls = _call_in(reply.text, f"call-{len(input)}")
         return self._output(text, calls, reply.finish, usage)
+
+    def _own(self) -> EmbeddedModel:
+        """Return the model of this object alone, loaded at the first request.
+
+        What the prefix cache holds moves probabilities in the second digit; a cache that another
+        run has filled would make the second of two equal runs another one.
+        """
+        with self._loading:
+            if self._embedded_model is None:
+                self._embedded_model = EmbeddedModel(
+                    fetch_weights(), slots=self.slots, context=self.context, threads=self.threads
+                )
+        return self._embedded_model
 
     def _told(self, model: EmbeddedModel, messages: list[dict[str, Any]]) -> ModelOutput:
         """Answer yes or no, with the probability of each as log probabilities of one token."""
