@@ -43,3 +43,12 @@ def test_numbered_attributes(sent: list[list[dict[str, Any]]]) -> None:
         given, replied = history.spelled(spelled(messages))
         assert given == messages
         assert replied == [{"role": "assistant", "content": str(len(messages))}]
+
+
+def test_a_nested_attribute_that_goes_is_gone() -> None:
+    """What one span nests and the next leaves out is not carried over into the next."""
+    history = History()
+    sent = {"role": "user", "content": ["a"]}
+    history.spelled(spelled([sent]))
+    given, _ = history.spelled(spelled([{"role": "user"}]))
+    assert given == [{"role": "user"}]

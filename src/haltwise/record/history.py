@@ -49,15 +49,18 @@ class History:
         OpenInference writes ``llm.input_messages.0.message.role``, Traceloop
         ``gen_ai.prompt.0.role``.
         """
-        same, given, replied, fresh = _numbered(attributes, self._attributes)
-        before = len(self._spelled)
-        if same < len(self._attributes) or (given and min(given) < before):
-            same, given, replied, fresh = _numbered(attributes, {})
-            before = 0
+        known, before = self._attributes, len(self._spelled)
+        if not known or not known.items() <= attributes.items():
+            known, before = {}, 0
+        given, replied, fresh = _numbered(attributes, known)
+        if before and given and min(given) < before:
+            known, before = {}, 0
+            given, replied, fresh = _numbered(attributes, known)
         sent = self._spelled[:before] + [given[number] for number in sorted(given)]
-        if given and max(given) == len(sent) - 1 and len(sent) > len(self._spelled):
+        longer = given and max(given) == len(sent) - 1 and len(sent) > len(self._spelled)
+        if longer and set(map(type, fresh.values())) == {str}:  # nested values are read anew
             self._spelled = sent
-            self._attributes = fresh if before == 0 else self._attributes | fresh
+            self._attributes = known | fresh
         return sent, [replied[number] for number in sorted(replied)]
 
 
@@ -77,34 +80,32 @@ Numbered = dict[int, dict[str, Any]]
 
 def _numbered(
     attributes: dict[str, Any], known: dict[str, Any]
-) -> tuple[int, Numbered, Numbered, dict[str, Any]]:
-    """Read numbered attributes, but those that are as they were known.
+) -> tuple[Numbered, Numbered, dict[str, Any]]:
+    """Read numbered attributes, but those that are known.
 
     Returns:
-        How many are as they were, the messages sent and those replied by number, and the attributes
-        of those sent.
+        The messages sent and those replied by number, and the attributes of those sent.
     """
-    same = 0
     fresh: dict[str, Any] = {}
-    messages: tuple[Numbered, Numbered] = ({}, {})
-    calls: dict[tuple[tuple[bool, int], str], dict[str, Any]] = {}
+    sent: Numbered = {}
+    replied: Numbered = {}
+    calls: dict[tuple[bool, int, str], dict[str, Any]] = {}
     for key, value in attributes.items():
-        if key in known and _equal(known[key], value):
-            same += 1
+        if key in known or (place := _place(key)) is None:
             continue
-        place = _place(key)
-        if place is None:
-            continue
-        which, name, call, field = place
-        if not which[0]:
+        reply, number, name, call, field = place
+        if reply:
+            messages = replied
+        else:
+            messages = sent
             fresh[key] = value
-        message = messages[which[0]].get(which[1])
+        message = messages.get(number)
         if message is None:
-            message = messages[which[0]][which[1]] = {}
+            message = messages[number] = {}
         if call is not None:
-            made = calls.get((which, call))
+            made = calls.get((reply, number, call))
             if made is None:
-                made = calls[which, call] = {}
+                made = calls[reply, number, call] = {}
                 message.setdefault("tool_calls", []).append(made)
             made[field] = value
         elif name == "contents":
@@ -112,17 +113,12 @@ def _numbered(
             message["content"] = value if before is None else f"{before}\n{value}"
         else:
             message[name] = value
-    return same, *messages, fresh
-
-
-def _equal(first: Any, second: Any) -> bool:
-    """Whether two attributes are the same text; anything nested counts as changed."""
-    return first.__class__ is str and first == second
+    return sent, replied, fresh
 
 
 @lru_cache(maxsize=1 << 14)
-def _place(key: str) -> tuple[tuple[bool, int], str, str | None, str] | None:
-    """Return where an attribute belongs: (reply?, message), field, and for a call its number.
+def _place(key: str) -> tuple[bool, int, str, str | None, str] | None:
+    """Return where an attribute belongs: reply?, message, name, call, and the call's field.
 
     Remembered, for the same keys come back in every span.
     """
@@ -131,11 +127,11 @@ def _place(key: str) -> tuple[tuple[bool, int], str, str | None, str] | None:
     path = key.split(".")
     if len(path) < 4 or not path[2].isdecimal() or len(path[2]) > 9:
         return None
-    which = (key.startswith(_REPLIES), int(path[2]))
+    reply, number = key.startswith(_REPLIES), int(path[2])
     at = 4 if path[3] == "message" and len(path) > 4 else 3
     name, last = path[at], path[-1]
     if name == "tool_calls" and len(path) > at + 2:
-        return which, name, path[at + 1], last
+        return reply, number, name, path[at + 1], last
     if name == "contents":
-        return (which, name, None, last) if last == "text" else None
-    return (which, name, None, last) if len(path) == at + 1 else None
+        return (reply, number, name, None, last) if last == "text" else None
+    return (reply, number, name, None, last) if len(path) == at + 1 else None

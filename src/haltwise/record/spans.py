@@ -100,6 +100,8 @@ def _conversation(spans: Iterable[Span]) -> Iterator[Message]:
             yield from (replace(m, calls=[], results=[]) for m in given[users:])
             users = max(users, len(given))
             for message in span.inputs:
+                if not message.results:
+                    continue
                 late = [
                     result
                     for result in message.results

@@ -34,6 +34,13 @@ _EVENTS = {
     "gen_ai.choice": "assistant",
 }
 _LLM = {"chat", "text_completion", "generate_content", "completion", "LLM"}
+_READ = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
+_WRITTEN = (
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.completion",
+)
+_SUCCESS = ("haltwise.success", "reward", "eval.success")
 _TOOL = {"execute_tool", "TOOL", "RETRIEVER"}
 
 
@@ -115,7 +122,9 @@ def _spans(value: Any) -> Iterator[dict[str, Any]]:
 
 def _take(trace: Trace, span: dict[str, Any], history: History) -> None:
     attributes = _attributes(span.get("attributes"))
-    operation = _get(attributes, "gen_ai.operation.name", "openinference.span.kind")
+    operation = attributes.get("gen_ai.operation.name")
+    if operation is None:
+        operation = attributes.get("openinference.span.kind")
     if operation is None:
         operation = _get(span, "span_kind") or _get(attributes, "traceloop.span.kind")
     name = str(span.get("name") or "")
@@ -139,9 +148,10 @@ def _take(trace: Trace, span: dict[str, Any], history: History) -> None:
     elif _get(span, "parentSpanId", "parent_span_id", "parent_id") in (None, ""):
         trace.question = trace.question or _words(attributes.get("input.value"))
         trace.answer = trace.answer or _words(attributes.get("output.value"))
-    for key in ("haltwise.success", "reward", "eval.success"):
-        if trace.success is None and key in attributes:
-            trace.success = success_of(attributes[key])
+    if trace.success is None:
+        for key in _SUCCESS:
+            if trace.success is None and key in attributes:
+                trace.success = success_of(attributes[key])
     trace.spans.append(made)
 
 
@@ -149,22 +159,13 @@ def _read_model(made: Span, attributes: dict[str, Any], events: Any, history: Hi
     made.model = name_of(
         _get(attributes, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
     )
-    counts = [
-        value if isinstance(value := _get(attributes, *keys), int) else None
-        for keys in (
-            ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
-            (
-                "gen_ai.usage.output_tokens",
-                "gen_ai.usage.completion_tokens",
-                "llm.token_count.completion",
-            ),
-        )
-    ]
-    made.usage = None if counts == [None, None] else Usage(1, *counts)
-    made.inputs = history.read(_listed(_get(attributes, "gen_ai.input.messages", "gen_ai.prompt")))
-    made.outputs = read_messages(
-        _listed(_get(attributes, "gen_ai.output.messages", "gen_ai.completion"))
-    )
+    read, written = _count(attributes, _READ), _count(attributes, _WRITTEN)
+    if read is not None or written is not None:
+        made.usage = Usage(1, read, written)
+    listed = _listed(_get(attributes, "gen_ai.input.messages", "gen_ai.prompt"))
+    made.inputs = history.read(listed)
+    listed = _listed(_get(attributes, "gen_ai.output.messages", "gen_ai.completion"))
+    made.outputs = read_messages(listed) if listed else []
     if not made.inputs or not made.outputs:
         given, replied = history.spelled(attributes)
         made.inputs = made.inputs or history.read(given)
@@ -229,6 +230,11 @@ def _read_tool(made: Span, attributes: dict[str, Any], name: str) -> None:
     failure = _get(attributes, "error.type", "exception.message")
     if made.result is None and isinstance(failure, str):
         made.result = f"Error: {failure}"
+
+
+def _count(attributes: dict[str, Any], keys: tuple[str, ...]) -> int | None:
+    value = _get(attributes, *keys)
+    return value if isinstance(value, int) else None
 
 
 def _get(mapping: Any, *keys: str) -> Any:
@@ -302,6 +308,8 @@ def _words(value: Any) -> str | None:
 
 
 def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
     parsed = _parsed(value)
     if isinstance(parsed, dict):
         inner = parsed.get("messages")
