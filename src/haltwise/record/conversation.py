@@ -126,15 +126,15 @@ def episode_of(
         run=run if keep_run or trial is None or task is None else None,
         labels={"split": split} if isinstance(split, str) else {},
         outcome=Outcome(
-            success=success,
-            answer=loop.answer,
-            censored=loop.censored if censored is None else censored,
-            reason=reason,
+            success, loop.answer, loop.censored if censored is None else censored, reason
         ),
         usage=usage,
         notes=notes,
         steps=loop.steps,
     )
+
+
+_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def usage_of(record: Any) -> Usage | None:
@@ -145,9 +145,8 @@ def usage_of(record: Any) -> Usage | None:
     written = _count(record, ("output_tokens", "completion_tokens"))
     if read is None and written is None:
         return None
-    for key in ("cache_creation_input_tokens", "cache_read_input_tokens"):
-        cached = _count(record, (key,))
-        if cached is not None:
+    for key in _CACHED:
+        if key in record and (cached := _count(record, (key,))) is not None:
             read = (read or 0) + cached
     return Usage(None, read, written)
 

@@ -187,23 +187,33 @@ def _step(t: int, turn: _Turn, begun: float | None, final: bool) -> SearchStep:
         Call(_name(call.name), call.arguments, result)
         for call, result in zip(turn.calls, turn.results, strict=True)
     ]
-    known = [call.result for call in parallel if call.result is not None]
+    action = parallel[0].action
+    for call in parallel:
+        if call.action != action:
+            action = "+".join(dict.fromkeys(call.action for call in parallel))
+            break
+    known = [result for result in turn.results if result is not None]
     return SearchStep(
         t,
-        "+".join(dict.fromkeys(call.action for call in parallel)),
+        action,
         None,
         "\n\n".join(known) if known else None,
-        time=time,
-        parallel=parallel,
-        thought=turn.thought,
-        asked=turn.asked,
+        {},
+        None,
+        None,
+        time,
+        None,
+        parallel,
+        turn.thought,
+        turn.asked,
     )
 
 
 def _finishes(call: ToolCall, result: str | None) -> bool:
     """Whether a call is the final answer, and was not refused as malformed."""
-    refused = result is not None and result.lower().startswith("invalid action")
-    return call.name.lower() in FINISH and not refused
+    if call.name.lower() not in FINISH:
+        return False
+    return result is None or not result[:14].lower().startswith("invalid action")
 
 
 def _name(name: str) -> str:

@@ -41,6 +41,31 @@ _MAX_EXPANDED = 1 << 28
 _decode = msgspec.json.Decoder().decode
 
 
+class _Sample(msgspec.Struct, gc=False):
+    """What is read of a sample; the decoder passes over the rest, such as its events."""
+
+    id: Any = None
+    epoch: Any = None
+    input: Any = None
+    messages: Any = None
+    scores: Any = None
+    attachments: Any = None
+    model_usage: Any = None
+    error: Any = None
+    limit: Any = None
+
+
+class _Log(msgspec.Struct, gc=False):
+    """What is read of a log in one document."""
+
+    eval: Any = None
+    samples: list[msgspec.Raw] | None = None
+
+
+_sample_in = msgspec.json.Decoder(_Sample).decode
+_log_in = msgspec.json.Decoder(_Log).decode
+
+
 class InspectLog:
     """Logs of Inspect AI evaluations."""
 
@@ -60,22 +85,31 @@ class InspectLog:
         if source.head.startswith(b"PK"):
             yield from _archive(source)
             return
-        try:
-            log = _decode(source.whole())
-        except DECODE_ERRORS as error:
-            raise SourceError(reason_of(error, "an Inspect log")) from error
-        if not isinstance(log, dict):
-            raise SourceError("is not an Inspect log: it is no object")
-        samples = log.get("samples")
-        if not isinstance(samples, list):
-            raise SourceError("is an Inspect log without samples (a header only)")
-        header = log.get("eval")
-        for number, sample in enumerate(samples, 1):
-            made = _sample(sample, header if isinstance(header, dict) else {})
+        log = _log(source.whole())
+        header = log.eval if isinstance(log.eval, dict) else {}
+        for number, sample in enumerate(log.samples or (), 1):
+            made = _sample(memoryview(sample), header)
             if isinstance(made, str):
                 yield source.skip(None, f"sample {number} {made}")
             else:
                 yield None, made
+
+
+def _log(data: bytes) -> _Log:
+    """Return the log in a document, which has a list of samples."""
+    try:
+        log = _log_in(data)
+    except DECODE_ERRORS:
+        try:
+            whole = _decode(data)
+        except DECODE_ERRORS as error:
+            raise SourceError(reason_of(error, "an Inspect log")) from error
+        if not isinstance(whole, dict):
+            raise SourceError("is not an Inspect log: it is no object") from None
+        log = _Log()
+    if log.samples is None:
+        raise SourceError("is an Inspect log without samples (a header only)")
+    return log
 
 
 def _archive(source: Source) -> Iterator[Found | Skip]:
@@ -92,14 +126,10 @@ def _archive(source: Source) -> Iterator[Found | Skip]:
             raise SourceError("is an Inspect log without finished samples")
         for name in names:
             try:
-                sample = _decode(read_member(file, members[name]))
+                made = _sample(read_member(file, members[name]), header)
             except SourceError as error:
                 yield source.skip(None, f"{name} {error}")
                 continue
-            except DECODE_ERRORS as error:
-                yield source.skip(None, f"{name} {reason_of(error, RECORD)}")
-                continue
-            made = _sample(sample, header)
             if isinstance(made, str):
                 yield source.skip(None, f"{name} {made}")
             else:
@@ -119,35 +149,39 @@ def _header(file: IO[bytes], members: dict[str, zipfile.ZipInfo]) -> dict[str, A
     return {}
 
 
-def _sample(sample: Any, header: dict[str, Any]) -> SearchEpisode | str:
+def _sample(data: bytes | memoryview, header: dict[str, Any]) -> SearchEpisode | str:
     """Return the episode of a sample, or why there is none."""
-    if not isinstance(sample, dict):
+    try:
+        sample = _sample_in(data)
+    except msgspec.ValidationError:
         return f"is not {RECORD}: it is no object"
-    error = sample.get("error")
+    except DECODE_ERRORS as problem:
+        return reason_of(problem, RECORD)
+    error = sample.error
     if isinstance(error, dict):
         said = str(error.get("message", "unknown"))[:200]
         return f"ended in an error ({said}); a retry of it counts"
-    messages = sample.get("messages")
+    messages = sample.messages
     if not isinstance(messages, list):
         return f"is not {RECORD}: messages is no list"
     spoken = read_messages(messages)
-    attachments = sample.get("attachments")
+    attachments = sample.attachments
     if isinstance(attachments, dict) and attachments:
         store = _Attachments(attachments)
         spoken = [store.into(message) for message in spoken]
         if store.budget < 0:
             return f"grows beyond {_MAX_EXPANDED >> 20} MB with its attachments"
     task = name_of(header.get("task")) or "task"
-    number = name_of(sample.get("id")) or digest(repr(sample.get("input")))
-    epoch = sample.get("epoch")
-    given = sample.get("input")
+    number = name_of(sample.id) or digest(repr(sample.input))
+    epoch = sample.epoch
+    given = sample.input
     question = given if isinstance(given, str) and "://" not in given[:14] else None
     usage = None
-    models = sample.get("model_usage")
+    models = sample.model_usage
     for part in models.values() if isinstance(models, dict) else ():
         usage = add_usage(usage, usage_of(part))
-    success, note = _success(sample.get("scores"))
-    limit = sample.get("limit")
+    success, note = _success(sample.scores)
+    limit = sample.limit
     kind = limit.get("type") if isinstance(limit, dict) else None
     return episode_of(
         spoken,
@@ -227,12 +261,13 @@ class _Attachments:
         if isinstance(value, list):
             made = [self._value(item, depth + 1) for item in value]
             return made if any(a is not b for a, b in zip(made, value, strict=True)) else value
-        if isinstance(value, dict):
-            changed = {
-                key: found
-                for key, item in value.items()
-                if (found := self._value(item, depth + 1)) is not item
-            }
+        if value.__class__ is dict:
+            changed = {}
+            for key, item in value.items():
+                if item.__class__ is str and "://" not in item:
+                    continue
+                if (found := self._value(item, depth + 1)) is not item:
+                    changed[key] = found
             return {**value, **changed} if changed else value
         return value
 
