@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
 from ..core.events import Usage
 from .chat import Message, ToolCall, ToolResult
 from .conversation import add_usage
@@ -74,9 +72,10 @@ class Trace:
         ordered = sorted(
             self.spans, key=lambda s: (s.start is None, s.start or 0.0, s.kind != "llm")
         )
-        spoken = any(span.inputs or span.outputs for span in ordered)
-        told = spoken and any(m.role == "user" for s in ordered for m in s.inputs)
-        if spoken and not any(span.outputs for span in ordered):
+        replied = any(span.outputs for span in ordered)
+        spoken = replied or any(span.inputs for span in ordered)
+        told = any(m.role == "user" for s in ordered for m in s.inputs)
+        if spoken and not replied:
             longest = max(ordered, key=lambda span: len(span.inputs))
             made = list(longest.inputs)
         else:
@@ -97,7 +96,8 @@ def _conversation(spans: Iterable[Span]) -> Iterator[Message]:
     for span in spans:
         if span.kind == "llm":
             given = [m for m in span.inputs if m.role == "user" and m.text]
-            yield from (replace(m, calls=[], results=[]) for m in given[users:])
+            for m in given[users:]:
+                yield Message(m.role, m.text, [], [], m.turn, m.time)
             users = max(users, len(given))
             for message in span.inputs:
                 if not message.results:
@@ -115,7 +115,9 @@ def _conversation(spans: Iterable[Span]) -> Iterator[Message]:
                 calls = [call for call in message.calls if call.id is None or call.id not in asked]
                 asked.update(call.id for call in calls if call.id is not None)
                 waiting.extend(calls)
-                yield replace(message, calls=calls, time=span.start)
+                yield Message(
+                    message.role, message.text, calls, message.results, message.turn, span.start
+                )
         elif span.kind == "tool" and span.call is not None:
             known = _waiting(span.call, waiting, asked)
             if known is None:

@@ -188,10 +188,8 @@ def _step(t: int, turn: _Turn, begun: float | None, final: bool) -> SearchStep:
         for call, result in zip(turn.calls, turn.results, strict=True)
     ]
     action = parallel[0].action
-    for call in parallel:
-        if call.action != action:
-            action = "+".join(dict.fromkeys(call.action for call in parallel))
-            break
+    if any(other.action != action for other in parallel[1:]):
+        action = "+".join(dict.fromkeys(other.action for other in parallel))
     known = [result for result in turn.results if result is not None]
     return SearchStep(
         t,
