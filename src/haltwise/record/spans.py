@@ -8,15 +8,15 @@ recorded only as the next request's history, they are taken from there. Knows no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from ..core.events import Usage
 from .chat import Message, ToolCall, ToolResult
 from .conversation import add_usage
 
 
-@dataclass
-class Span:
+class Span(msgspec.Struct, gc=False):
     """One span, as far as it matters."""
 
     kind: str
@@ -25,9 +25,9 @@ class Span:
     """Seconds on any clock."""
     end: float | None = None
     """Seconds on the same clock."""
-    inputs: list[Message] = field(default_factory=list)
+    inputs: list[Message] = []
     """llm: the history that was sent."""
-    outputs: list[Message] = field(default_factory=list)
+    outputs: list[Message] = []
     """llm: the reply."""
     call: ToolCall | None = None
     """tool: the call."""
@@ -39,13 +39,12 @@ class Span:
     """llm: what it cost."""
 
 
-@dataclass
-class Trace:
+class Trace(msgspec.Struct, gc=False):
     """The spans of one trace while they come in."""
 
     line: int | None
     """Line of its first span."""
-    spans: list[Span] = field(default_factory=list)
+    spans: list[Span] = []
     """In the order of the file."""
     conversation: str | None = None
     """Conversation or session that it belongs to."""

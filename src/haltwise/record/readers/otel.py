@@ -40,6 +40,8 @@ _WRITTEN = (
     "gen_ai.usage.completion_tokens",
     "llm.token_count.completion",
 )
+_START = ("startTimeUnixNano", "start_time_unix_nano", "start_time")
+_END = ("endTimeUnixNano", "end_time_unix_nano", "end_time")
 _SUCCESS = ("haltwise.success", "reward", "eval.success")
 _TOOL = {"execute_tool", "TOOL", "RETRIEVER"}
 
@@ -135,8 +137,8 @@ def _take(trace: Trace, span: dict[str, Any], history: History) -> None:
         kind = "tool"
     made = Span(
         kind,
-        seconds(_get(span, "startTimeUnixNano", "start_time_unix_nano", "start_time")),
-        seconds(_get(span, "endTimeUnixNano", "end_time_unix_nano", "end_time")),
+        _time(span, _START),
+        _time(span, _END),
     )
     trace.conversation = trace.conversation or name_of(
         _get(attributes, "gen_ai.conversation.id", "session.id")
@@ -230,6 +232,11 @@ def _read_tool(made: Span, attributes: dict[str, Any], name: str) -> None:
     failure = _get(attributes, "error.type", "exception.message")
     if made.result is None and isinstance(failure, str):
         made.result = f"Error: {failure}"
+
+
+def _time(span: dict[str, Any], keys: tuple[str, ...]) -> float | None:
+    value = _get(span, *keys)
+    return None if value is None else seconds(value)
 
 
 def _count(attributes: dict[str, Any], keys: tuple[str, ...]) -> int | None:
