@@ -320,3 +320,15 @@ def test_a_digest_set_is_a_set(turns: list[int | list[int]]) -> None:
             assert seen.add(np.array(turn, np.uint64)).tolist() == expected
         assert len(seen) == len(known)
     assert seen.values().tolist() == sorted(known)
+
+
+def test_what_stands_before_a_broken_end_of_a_file_is_read(tmp_path: Path) -> None:
+    """A compressed file that breaks off gives every conversation before, then says that it does."""
+    message = {"role": "user", "content": "x" * 1000}
+    lines = [json.dumps({"id": str(n), "messages": [message]}) for n in range(40)]
+    whole = gzip.compress("\n".join(lines).encode(), 0)
+    path = tmp_path / "cut.jsonl.gz"
+    path.write_bytes(whole[: len(whole) * 3 // 4])
+    found = list(read(path, "chat"))
+    assert 28 <= sum(not isinstance(item, Skip) for item in found) <= 31
+    assert isinstance(found[-1], Skip) and "ends in the middle" in found[-1].reason

@@ -16,7 +16,7 @@ from ..conversation import episode_of, usage_of
 from ..skip import Skip
 from ..source import Source
 from .base import Found
-from .documents import decoded
+from .documents import batches, decoded
 from .sniffing import first_object_keys
 
 RECORD = "a chat conversation"
@@ -45,18 +45,20 @@ class Chat:
 
     def read(self, source: Source) -> Iterator[Found | Skip]:
         """Yield every record as an episode or a skip."""
-        for pair in decoded(source, RECORD):
-            if isinstance(pair, Skip):
-                yield pair
-                continue
-            item, value = pair
-            found = conversation_in(value)
-            if isinstance(found, str):
-                yield item.skip(source, found)
-                continue
-            record, messages = found
-            episode = episode_of(messages, record, item.data, usage=usage_of(record.get("usage")))
-            yield item.line, episode
+        for batch in batches(decoded(source, RECORD)):
+            told = [
+                (pair, "" if isinstance(pair, Skip) else conversation_in(pair[1])) for pair in batch
+            ]
+            for pair, found in told:
+                if isinstance(pair, Skip):
+                    yield pair
+                elif isinstance(found, str):
+                    yield pair[0].skip(source, found)
+                else:
+                    item = pair[0]
+                    record, messages = found
+                    usage = usage_of(record.get("usage"))
+                    yield item.line, episode_of(messages, record, item.data, usage=usage)
 
 
 def conversation_in(value: Any) -> tuple[dict[str, Any], list[Message]] | str:
