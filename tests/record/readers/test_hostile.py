@@ -44,6 +44,26 @@ def archive(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) 
     return file.getvalue()
 
 
+def test_bad_members_among_many_are_skipped_in_their_place(tmp_path: Path) -> None:
+    """Of forty samples the broken, the listless and the failed one are named, in order."""
+    bad = {
+        5: (b'{"id": 5, "messages": [', "breaks off"),
+        17: (b"[1]", "is no object"),
+        30: (b'{"id": 30, "error": {"message": "gone"}}', "ended in an error (gone)"),
+    }
+    members = {"header.json": json.dumps(HEADER).encode()}
+    for n in range(40):
+        good = json.dumps({**inspect_sample(), "id": n, "events": [[{}]]}).encode()
+        members[f"samples/{n:02}_epoch_2.json"] = bad[n][0] if n in bad else good
+    items = list(read(write(tmp_path / "many.eval", archive(members))))
+    assert len(items) == 40
+    for n, item in enumerate(items):
+        if n in bad:
+            assert isinstance(item, Skip) and bad[n][1] in item.reason and f"{n:02}_" in item.reason
+        else:
+            assert isinstance(item, SearchEpisode) and item.question_id == f"rivers/{n}"
+
+
 def test_members_that_point_outside_are_not_followed(tmp_path: Path) -> None:
     """Names with .. and absolute names are no samples, and no file is made anywhere."""
     inside = tmp_path / "inside"
