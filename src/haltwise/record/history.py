@@ -60,13 +60,18 @@ class History:
         longer = given and max(given) == len(sent) - 1 and len(sent) > len(self._spelled)
         if longer and set(map(type, fresh.values())) == {str}:  # nested values are read anew
             self._spelled = sent
-            self._attributes = known | fresh
+            if before:
+                known.update(fresh)
+            else:
+                self._attributes = fresh
         return sent, [replied[number] for number in sorted(replied)]
 
 
 def _common(before: list[Any], items: list[Any]) -> int:
     """Return how many items at the beginning of two lists are equal."""
     try:
+        if items[: len(before)] == before:
+            return len(before)
         for number, (old, new) in enumerate(zip(before, items, strict=False)):
             if old is not new and old != new:
                 return number

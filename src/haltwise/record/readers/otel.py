@@ -164,10 +164,12 @@ def _read_model(made: Span, attributes: dict[str, Any], events: Any, history: Hi
     read, written = _count(attributes, _READ), _count(attributes, _WRITTEN)
     if read is not None or written is not None:
         made.usage = Usage(1, read, written)
-    listed = _listed(_get(attributes, "gen_ai.input.messages", "gen_ai.prompt"))
-    made.inputs = history.read(listed)
-    listed = _listed(_get(attributes, "gen_ai.output.messages", "gen_ai.completion"))
-    made.outputs = read_messages(listed) if listed else []
+    listed = _get(attributes, "gen_ai.input.messages", "gen_ai.prompt")
+    if listed is not None:
+        made.inputs = history.read(_listed(listed))
+    listed = _get(attributes, "gen_ai.output.messages", "gen_ai.completion")
+    if listed is not None:
+        made.outputs = read_messages(_listed(listed))
     if not made.inputs or not made.outputs:
         given, replied = history.spelled(attributes)
         made.inputs = made.inputs or history.read(given)
@@ -315,8 +317,6 @@ def _words(value: Any) -> str | None:
 
 
 def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
     parsed = _parsed(value)
     if isinstance(parsed, dict):
         inner = parsed.get("messages")
