@@ -40,8 +40,8 @@ def read_member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
         local = _LOCAL.unpack(file.read(_LOCAL.size))
         if local[0] != b"PK\x03\x04":
             raise SourceError("is not where the archive's directory says")
-        file.seek(local[9] + local[10], 1)
-        compressed = file.read(info.compress_size)
+        names = local[9] + local[10]
+        compressed = file.read(names + info.compress_size)[names:]
         data = _decompressed(compressed, info.compress_type)
     except (zlib.error, OSError, ValueError, struct.error, OverflowError) as error:
         if isinstance(error, SourceError):

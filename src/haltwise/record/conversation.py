@@ -168,5 +168,8 @@ def add_usage(first: Usage | None, second: Usage | None) -> Usage | None:
 
 
 def _count(record: Mapping[str, Any], keys: Iterable[str]) -> int | None:
-    value = first_of(record, keys)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    for key in keys:
+        if key in record and (value := record[key]) is not None:
+            counted = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            return value if counted else None
+    return None

@@ -214,7 +214,8 @@ def _episode(told: Told | str, header: dict[str, Any]) -> SearchEpisode | str:
     usage = None
     models = sample.model_usage
     for part in models.values() if isinstance(models, dict) else ():
-        usage = add_usage(usage, usage_of(part))
+        spent = usage_of(part)
+        usage = spent if usage is None else add_usage(usage, spent)
     success, note = _success(sample.scores)
     limit = sample.limit
     kind = limit.get("type") if isinstance(limit, dict) else None

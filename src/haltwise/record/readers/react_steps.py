@@ -16,7 +16,7 @@ from ..conversation import TASK, episode_of, first_of, name_of
 from ..skip import Skip
 from ..source import Source
 from .base import Found
-from .documents import decoded
+from .documents import batches, decoded
 from .sniffing import first_object_keys
 
 RECORD = "a list of ReAct steps"
@@ -43,26 +43,29 @@ class ReactSteps:
 
     def read(self, source: Source) -> Iterator[Found | Skip]:
         """Yield every record as an episode or a skip."""
-        for pair in decoded(source, RECORD):
-            if isinstance(pair, Skip):
-                yield pair
-                continue
-            item, value = pair
-            steps = value.get("steps") if isinstance(value, dict) else None
-            messages = _messages(steps)
-            if messages is None:
-                yield item.skip(source, f"is not {RECORD}: steps is no list of objects")
-                continue
-            question = first_of(value, _QUESTION)
-            question = question if isinstance(question, str) else None
-            episode = episode_of(
-                messages,
-                value,
-                item.data,
-                task=name_of(first_of(value, _IDS)),
-                question=question,
-            )
-            yield item.line, episode
+        for batch in batches(decoded(source, RECORD)):
+            told = [(pair, None if isinstance(pair, Skip) else _told(pair[1])) for pair in batch]
+            for pair, messages in told:
+                if isinstance(pair, Skip):
+                    yield pair
+                    continue
+                item, value = pair
+                if messages is None:
+                    yield item.skip(source, f"is not {RECORD}: steps is no list of objects")
+                    continue
+                question = first_of(value, _QUESTION)
+                episode = episode_of(
+                    messages,
+                    value,
+                    item.data,
+                    task=name_of(first_of(value, _IDS)),
+                    question=question if isinstance(question, str) else None,
+                )
+                yield item.line, episode
+
+
+def _told(value: Any) -> list[Message] | None:
+    return _messages(value.get("steps")) if isinstance(value, dict) else None
 
 
 def _messages(steps: Any) -> list[Message] | None:
