@@ -203,7 +203,7 @@ def _episode(told: Told | str, header: dict[str, Any]) -> SearchEpisode | str:
     attachments = sample.attachments
     if isinstance(attachments, dict) and attachments:
         store = _Attachments(attachments)
-        spoken = [store.into(message) for message in spoken]
+        spoken = store.into(spoken)
         if store.budget < 0:
             return f"grows beyond {_MAX_EXPANDED >> 20} MB with its attachments"
     task = name_of(header.get("task")) or "task"
@@ -262,21 +262,31 @@ class _Attachments:
         self._texts = texts
         self.budget = _MAX_EXPANDED
 
-    def into(self, message: Message) -> Message:
-        """Return the message with its references resolved."""
-        text, calls, results = message.text, message.calls, message.results
-        if text is not None and "://" in text:
-            message = replace(message, text=self._text(text))
+    def into(self, messages: list[Message]) -> list[Message]:
+        """Return the messages with their references resolved."""
+        made = []
+        for message in messages:
+            if message.text is not None and "://" in message.text:
+                message = replace(message, text=self._text(message.text))
+            if message.calls:
+                message = self._calls(message)
+            for result in message.results:
+                if "://" in result.text:
+                    found = [
+                        replace(given, text=self._text(given.text)) for given in message.results
+                    ]
+                    message = replace(message, results=found)
+                    break
+            made.append(message)
+        return made
+
+    def _calls(self, message: Message) -> Message:
+        calls = message.calls
         for number, call in enumerate(calls):
             arguments = self._value(call.arguments)
             if arguments is not call.arguments:
                 calls = [*calls[:number], replace(call, arguments=arguments), *calls[number + 1 :]]
-                message = replace(message, calls=calls)
-        for result in results:
-            if "://" in result.text:
-                results = [replace(given, text=self._text(given.text)) for given in results]
-                return replace(message, results=results)
-        return message
+        return message if calls is message.calls else replace(message, calls=calls)
 
     def _text(self, text: str) -> str:
         return _ATTACHED.sub(self._fetch, text)
