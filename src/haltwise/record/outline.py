@@ -21,7 +21,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -208,7 +207,6 @@ def cluster_digest(name: str) -> bytes:
     return digest_bytes(name.encode("utf-8", "surrogatepass"))
 
 
-@lru_cache(maxsize=256, typed=True)
 def context_digest(
     model: str | None, arm: str | None, regime: str | None, seed: int | None, run: str | None
 ) -> bytes:
