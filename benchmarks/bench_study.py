@@ -27,10 +27,11 @@ from inspect_ai.scorer import includes
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, tool
 
+from haltwise.study.runner import Running, get_study_model
 from haltwise.study.search.inspect_task import open_study, search_study
 from haltwise.study.search.plan import Plan
 from haltwise.study.search.regimes import MEAN6
-from haltwise.study.search.runner import get_study_model, run_study
+from haltwise.study.search.runner import run_study
 from haltwise.study.search.study_folder import StudyFolder
 
 EPISODES = 30
@@ -132,7 +133,7 @@ def timed_study(processes: int, repeats: int) -> float:
             repeats=repeats, record="verdicts",
         )  # fmt: skip
         begun = time.perf_counter()
-        run_study(plan, Path(scratch) / "s", connections=10, processes=processes)
+        run_study(plan, Path(scratch) / "s", Running(connections=10, processes=processes))
         return time.perf_counter() - begun
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +16,10 @@ from ..core.errors import InputError
 from .options import json_option
 from .output import note, print_json
 from .terminal import busy, counter
+
+if TYPE_CHECKING:
+    from ..study.folder import StudyFolder
+    from ..study.runner import Running
 
 OPTIONS = (
     click.option(
@@ -60,8 +67,63 @@ def running(command: Callable[..., None]) -> Callable[..., None]:
 @contextmanager
 def told_progress() -> Iterator[Callable[[str], None]]:
     """Yield what takes a study's lines of progress: a status on a terminal, else notes."""
-    with busy("running the study") as replace:
-        yield replace if sys.stderr.isatty() else note
+    with busy("running the study") as told:
+        yield told if sys.stderr.isatty() else note
+
+
+def need_inspect() -> None:
+    """Refuse to go on where Inspect AI is not installed.
+
+    Raises:
+        InputError: it is not.
+    """
+    try:
+        import inspect_ai  # noqa: F401
+    except ImportError as error:
+        raise InputError("a study needs Inspect AI; type: pip install 'haltwise[study]'") from error
+
+
+def run_and_tell(
+    kind: str,
+    run_study: Callable[[Any, Path, Running], StudyFolder[Any, Any]],
+    plan: Any,
+    out: Path,
+    how: Running,
+    *,
+    embedded: bool,
+    as_json: bool,
+    kept: tuple[str, ...] = (),
+) -> None:
+    """Run a study with its progress shown, and print what there is now.
+
+    Args:
+        kind: "search" or "repair".
+        run_study: of that kind of study.
+        plan: what to run.
+        out: the folder of the study.
+        how: how it is run; progress and command line are filled in.
+        embedded: whether the embedded model takes part, so that its weights must be here.
+        as_json: whether to print one JSON document.
+        kept: documents of the folder that the JSON document repeats.
+    """
+    if embedded:
+        fetch_weights_with_notes()
+    command = "haltwise " + shlex.join(sys.argv[1:])
+    with told_progress() as tell:
+        folder = run_study(plan, out, replace(how, command=command, tell=tell))
+    document = {
+        "schema": f"haltwise.{kind}-study-run/1",
+        "folder": str(out),
+        "episodes": sum(1 for _ in folder.episodes()),
+        "plan": plan.digest,
+        **{name: folder.read(f"{name}.json") for name in kept},
+        "skipped": [],
+    }
+    if as_json:
+        print_json(document)
+    else:
+        click.echo(f"{document['episodes']} episodes in {out} (plan {plan.digest})")
+        click.echo(f"next: haltwise study analyze {out}")
 
 
 def fetch_weights_with_notes() -> None:

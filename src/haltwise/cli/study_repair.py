@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 
 import click
 
 from ..core.errors import InputError
-from .live_models import (
-    fetch_weights_with_notes,
-    model_arguments,
-    print_prompts,
-    running,
-    told_progress,
-)
+from .live_models import model_arguments, need_inspect, print_prompts, run_and_tell, running
 from .number import Number
 from .options import seed_option
-from .output import print_json
 
 
 @click.command()
@@ -139,13 +130,11 @@ def command(
         return
     if out is None:
         raise InputError("where is the study to be kept? type: haltwise study repair --out DIR ...")
-    try:
-        import inspect_ai  # noqa: F401
-    except ImportError as error:
-        raise InputError("a study needs Inspect AI; type: pip install 'haltwise[study]'") from error
+    need_inspect()
     from ..record.policy_file import load_policy
     from ..study.repair.plan import Plan
     from ..study.repair.runner import run_study
+    from ..study.runner import Running
 
     plan = Plan(
         task=task,
@@ -167,28 +156,12 @@ def command(
         seed=seed,
         sandbox=sandbox,
     )
-    if "haltwise/embedded" in (plan.proposer, plan.verifier, plan.repairer):
-        fetch_weights_with_notes()
-    with told_progress() as tell:
-        folder = run_study(
-            plan,
-            out,
-            connections=connections,
-            processes=processes,
-            engine=engine,
-            model_args=model_arguments(model_args),
-            command="haltwise " + shlex.join(sys.argv[1:]),
-            tell=tell,
-        )
-    document = {
-        "schema": "haltwise.repair-study-run/1",
-        "folder": str(out),
-        "episodes": sum(1 for _ in folder.episodes()),
-        "plan": plan.digest,
-        "skipped": [],
-    }
-    if as_json:
-        print_json(document)
-    else:
-        click.echo(f"{document['episodes']} episodes in {out} (plan {plan.digest})")
-        click.echo(f"next: haltwise study analyze {out}")
+    run_and_tell(
+        "repair",
+        run_study,
+        plan,
+        out,
+        Running(connections, processes, engine, model_arguments(model_args)),
+        embedded="haltwise/embedded" in (plan.proposer, plan.verifier, plan.repairer),
+        as_json=as_json,
+    )

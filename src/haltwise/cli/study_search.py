@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 
 import click
 
 from ..core.errors import InputError
-from .live_models import (
-    fetch_weights_with_notes,
-    model_arguments,
-    print_prompts,
-    running,
-    told_progress,
-)
+from .live_models import model_arguments, need_inspect, print_prompts, run_and_tell, running
 from .number import Number
 from .options import seed_option
-from .output import print_json
 
 
 @click.command()
@@ -201,50 +192,18 @@ def command(
             "run the arms with --split dev, then type: haltwise study tune DIR -o tuned.toml, and "
             "give --tuned tuned.toml; or give --untuned"
         )
-    _run(plan, out, connections, processes, engine, model_arguments(model_args), as_json)
-
-
-def _run(
-    plan: object,
-    out: Path,
-    connections: int,
-    processes: int,
-    engine: str | None,
-    model_args: dict[str, object],
-    as_json: bool,
-) -> None:
-    from ..study.search.plan import Plan
-
-    assert isinstance(plan, Plan)
-    try:
-        import inspect_ai  # noqa: F401
-    except ImportError as error:
-        raise InputError("a study needs Inspect AI; type: pip install 'haltwise[study]'") from error
+    options = model_arguments(model_args)
+    need_inspect()
+    from ..study.runner import Running
     from ..study.search.runner import run_study
 
-    if plan.model == "haltwise/embedded":
-        fetch_weights_with_notes()
-    with told_progress() as tell:
-        folder = run_study(
-            plan,
-            out,
-            connections=connections,
-            processes=processes,
-            engine=engine,
-            model_args=model_args,
-            command="haltwise " + shlex.join(sys.argv[1:]),
-            tell=tell,
-        )
-    document = {
-        "schema": "haltwise.search-study-run/1",
-        "folder": str(out),
-        "episodes": sum(1 for _ in folder.episodes()),
-        "plan": plan.digest,
-        "judge_check": folder.read("judge_check.json"),
-        "skipped": [],
-    }
-    if as_json:
-        print_json(document)
-    else:
-        click.echo(f"{document['episodes']} episodes in {out} (plan {plan.digest})")
-        click.echo(f"next: haltwise study analyze {out}")
+    run_and_tell(
+        "search",
+        run_study,
+        plan,
+        out,
+        Running(connections, processes, engine, options),
+        embedded=plan.model == "haltwise/embedded",
+        as_json=as_json,
+        kept=("judge_check",),
+    )

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,34 +30,39 @@ class StudyError(HaltwiseError):
     """A study did not come to its end; what is finished is kept."""
 
 
-def finish(
-    folder: StudyFolder[Any, Any],
-    wanted: int,
-    *,
-    connections: int,
-    processes: int,
-    engine: str | None,
-    model_args: dict[str, Any],
-    tell: Tell,
-    every: float,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How a study is run, whatever it studies; none of it changes what is found."""
+
+    connections: int = 1
+    """Requests at once in each process."""
+    processes: int = 1
+    """Parts that run side by side, each in a process of its own."""
+    engine: str | None = None
+    """"ray" runs the parts as tasks of a Ray cluster that shares the folder."""
+    model_args: Mapping[str, Any] = field(default_factory=dict)
+    """Passed to the models' provider."""
+    command: str = ""
+    """The command line, for the record."""
+    tell: Tell = lambda line: None
+    """Told of progress."""
+    every: float = 10.0
+    """Seconds between two lines of progress."""
+
+
+def finish(folder: StudyFolder[Any, Any], wanted: int, how: Running) -> None:
     """Run what is missing of a study that has begun.
 
     Args:
         folder: the folder of the study.
         wanted: episodes of the whole study.
-        connections: requests at once in each process.
-        processes: parts that run side by side, each in a process of its own.
-        engine: "ray" runs the parts as tasks of a Ray cluster that shares the folder.
-        model_args: passed to the model's provider.
-        tell: told of progress.
-        every: seconds between two lines of progress.
+        how: processes, connections and the rest.
 
     Raises:
         StudyError: episodes are missing at the end.
     """
-    with _Progress(folder, wanted, tell, every):
-        _run_shards(folder.kind, folder.path, processes, connections, engine, model_args)
+    with _Progress(folder, wanted, how.tell, how.every):
+        _run_shards(folder.kind, folder.path, how)
     have = sum(1 for _ in folder.episodes())
     if have < wanted:
         raise StudyError(
@@ -123,15 +129,9 @@ def get_study_model(name: str, model_args: dict[str, Any]) -> Any:
         raise InputError(f"--model {name}: {' '.join(text)}") from error
 
 
-def _run_shards(
-    kind: str,
-    out: Path,
-    processes: int,
-    connections: int,
-    engine: str | None,
-    model_args: dict[str, Any],
-) -> None:
-    if engine == "ray":
+def _run_shards(kind: str, out: Path, how: Running) -> None:
+    processes, connections, model_args = how.processes, how.connections, dict(how.model_args)
+    if how.engine == "ray":
         _run_on_ray(kind, out, processes, connections, model_args)
         return
     if processes == 1:

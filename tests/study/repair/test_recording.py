@@ -18,6 +18,7 @@ from haltwise.study.repair import models
 from haltwise.study.repair.plan import Plan
 from haltwise.study.repair.roles import Ask, Reply, Request, Role
 from haltwise.study.repair.runner import run_study
+from haltwise.study.runner import Running
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -37,7 +38,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording[RepairEpiso
             "scripted:20", MODEL, MODEL, MODEL, votes=6, rounds=2,
             verifiers=("plain", "steps"), repair=repairer,
         )  # fmt: skip
-        studies.append(run_study(plan, folder / repairer, connections=20).path)
+        studies.append(run_study(plan, folder / repairer, Running(connections=20)).path)
     pack = runpy.run_path(str(ROOT / "scripts" / "pack_recording.py"))["pack"]
     assert pack(folder / "recording.gz", "2026-01-01", studies) == 40
     return read_recording(folder / "recording.gz", RepairEpisode)

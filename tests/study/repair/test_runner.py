@@ -18,6 +18,7 @@ pytest.importorskip("inspect_ai")
 from haltwise.study.repair.runner import run_study
 from haltwise.study.repair.study_folder import StudyFolder
 from haltwise.study.repair.views import of_view, views
+from haltwise.study.runner import Running
 
 # Inspect and its dependencies warn about themselves; none of it is ours.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -31,7 +32,7 @@ PLAN = Plan("scripted:12", MODEL, MODEL, MODEL, policies=("majority",), votes=5,
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> StudyFolder:
     """A finished study of twelve problems, recorded in full and gated by majority."""
-    return run_study(PLAN, tmp_path_factory.mktemp("study") / "out", connections=12)
+    return run_study(PLAN, tmp_path_factory.mktemp("study") / "out", Running(connections=12))
 
 
 def test_every_problem_is_run_once_in_every_arm(study: StudyFolder) -> None:
@@ -58,7 +59,7 @@ def test_a_study_goes_on_where_it_stopped(study: StudyFolder, tmp_path: Path) ->
     out = tmp_path / "half"
     StudyFolder(out).begin(PLAN, "")
     (out / "episodes.jsonl").write_bytes(b"".join(lines[:11]) + lines[11][:40])
-    again = run_study(PLAN, out, connections=12)
+    again = run_study(PLAN, out, Running(connections=12))
     kept = again.episodes_file.read_bytes().splitlines(keepends=True)
     assert kept[:11] == lines[:11]
     assert sorted(kept) == sorted(lines)
@@ -139,7 +140,7 @@ def test_one_record_serves_every_verifier_that_voted(
 ) -> None:
     """Six votes of two views: each is analysed alone, they add up, an unknown one is refused."""
     plan = replace(PLAN, policies=(), votes=6, verifiers=("plain", "steps"))
-    folder = run_study(plan, tmp_path / "out", connections=12)
+    folder = run_study(plan, tmp_path / "out", Running(connections=12))
     whole = sorted(folder.episodes(), key=lambda episode: episode.episode_id)
     parts = {view: of_view(whole, view) for view in views(whole)}
     assert list(parts) == ["plain", "steps"]

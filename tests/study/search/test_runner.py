@@ -14,7 +14,7 @@ import pytest
 import haltwise
 from haltwise.core.errors import InputError
 from haltwise.record.episode import identity
-from haltwise.study.runner import eta
+from haltwise.study.runner import Running, eta
 from haltwise.study.search.plan import Plan, plan_from_json
 from haltwise.study.search.runner import run_study
 from haltwise.study.search.study_folder import StudyFolder
@@ -70,7 +70,7 @@ def test_a_killed_study_goes_on_without_loss_or_repetition(tmp_path: Path) -> No
     assert died.returncode == -9, died.stderr.decode()
     before = (out / "episodes.jsonl").read_bytes().splitlines()
     assert len(before) == 4
-    run_study(PLAN, out, connections=4)
+    run_study(PLAN, out, Running(connections=4))
     lines = (out / "episodes.jsonl").read_bytes().splitlines()
     assert lines[:3] == before[:3]
     episodes = list(StudyFolder(out).episodes())
@@ -92,7 +92,7 @@ def test_a_killed_study_goes_on_without_loss_or_repetition(tmp_path: Path) -> No
 def test_processes_share_the_questions_and_the_file(tmp_path: Path) -> None:
     """Two processes make the same episodes as one, whatever order they finish in."""
     plan = replace(PLAN, model="haltwise/scripted:never_stops", record="none", limit=4)
-    run_study(plan, tmp_path / "two", processes=2)
+    run_study(plan, tmp_path / "two", Running(processes=2))
     run_study(plan, tmp_path / "one")
     two, one = (
         {identity(episode): episode for episode in StudyFolder(tmp_path / name).episodes()}

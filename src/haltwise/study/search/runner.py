@@ -9,36 +9,19 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from ..runner import Tell, finish, get_study_model
+from ..runner import Running, finish, get_study_model
 from .plan import Plan
 from .study_folder import StudyFolder
 from .tasks import load_task
 
 
-def run_study(
-    plan: Plan,
-    out: Path,
-    *,
-    connections: int = 1,
-    processes: int = 1,
-    engine: str | None = None,
-    model_args: dict[str, Any] | None = None,
-    command: str = "",
-    tell: Tell = lambda line: None,
-    every: float = 10.0,
-) -> StudyFolder:
+def run_study(plan: Plan, out: Path, how: Running = Running()) -> StudyFolder:  # noqa: B008
     """Run what is missing of a study and return its folder.
 
     Args:
         plan: what to run.
         out: the folder; begun if it is new, gone on with if it holds the same plan.
-        connections: requests at once in each process.
-        processes: parts that run side by side, each in a process of its own.
-        engine: "ray" runs the parts as tasks of a Ray cluster that shares the folder.
-        model_args: passed to the model's provider.
-        command: the command line, for the record.
-        tell: told of progress.
-        every: seconds between two lines of progress.
+        how: processes, connections and the rest; nothing of the plan.
 
     Raises:
         InputError: the folder holds another study, or the model is not known.
@@ -47,21 +30,12 @@ def run_study(
     folder = StudyFolder(out)
     task = load_task(plan.task)
     wanted = plan.episodes(task)
-    folder.begin(plan, command)
+    folder.begin(plan, how.command)
     folder.mend()
     if folder.read("judge_check.json") is None and plan.record != "none":
-        tell("checking the judge's wording on labelled pairs")
-        _judge_check(plan, folder, model_args or {})
-    finish(
-        folder,
-        wanted,
-        connections=connections,
-        processes=processes,
-        engine=engine,
-        model_args=model_args or {},
-        tell=tell,
-        every=every,
-    )
+        how.tell("checking the judge's wording on labelled pairs")
+        _judge_check(plan, folder, dict(how.model_args))
+    finish(folder, wanted, how)
     return folder
 
 
