@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from ..messages import NOT_RUN, Call, Message, made, returned, user_message, written
-from .protocol import Body, Event, How, Reply, objects, text_of
+from .protocol import Body, Dialect, Event, How, Reply, objects, text_of
 
 _encoded = msgspec.json.Encoder(order="deterministic").encode
 _USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
-class Anthropic:
+class Anthropic(Dialect):
     """The dialect of ``/v1/messages``."""
 
     name = "anthropic"
@@ -114,14 +114,6 @@ class Anthropic:
             "content": [{"type": "text", "text": text}],
             **_END,
         }
-
-    def demanded(self, body: Body, keep: frozenset[str]) -> tuple[str, str] | None:
-        """Return None: the gated request names the kept tool."""
-        return None
-
-    def with_call(self, response: Body, tool: tuple[str, str], text: str) -> Body:
-        """Return the response with the text; no call is ever demanded here."""
-        return self.with_text(response, text)
 
     def scrubber(
         self,

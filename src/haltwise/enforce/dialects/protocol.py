@@ -98,13 +98,16 @@ class Dialect(Protocol):
         """Return the kept tool, with its argument, that a request takes its answer from.
 
         None where a text answer will do, or where the gated request names the tool itself, so
-        that the provider sees to it.
+        that the provider sees to it: the default.
         """
-        ...
+        return None
 
     def with_call(self, response: Body, tool: tuple[str, str], text: str) -> Body:
-        """Return the response with ``text`` as the call of a tool that `demanded` gave."""
-        ...
+        """Return the response with ``text`` as the call of a tool that `demanded` gave.
+
+        A plain answer where no call is ever demanded, which is the default.
+        """
+        return self.with_text(response, text)
 
     def scrubber(
         self,

@@ -7,14 +7,14 @@ from typing import Any
 
 from ...core.errors import InputError
 from ..messages import NOT_RUN, Call, Message, joined, made, returned, user_message, written
-from .protocol import Body, Event, How, Reply, objects, text_of
+from .protocol import Body, Dialect, Event, How, Reply, objects, text_of
 
 _CALLS = ("function_call", "custom_tool_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 _TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls", "max_tool_calls")
 
 
-class Responses:
+class Responses(Dialect):
     """The dialect of ``/responses``."""
 
     name = "responses"
@@ -123,14 +123,6 @@ class Responses:
         left = [i for i in _output(response) if i.get("type") not in (*_CALLS, "message")]
         whole = {"object": "response", "status": "completed", **response}
         return {**whole, "output": [*left, _message("msg_haltwise", text)]}
-
-    def demanded(self, body: Body, keep: frozenset[str]) -> tuple[str, str] | None:
-        """Return None: the gated request names the kept tool."""
-        return None
-
-    def with_call(self, response: Body, tool: tuple[str, str], text: str) -> Body:
-        """Return the response with the text; no call is ever demanded here."""
-        return self.with_text(response, text)
 
     def scrubber(
         self,
