@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING
 import click
 
 from ..core.errors import InputError
-from .options import html_option, json_option, level_option, replicates_option, seed_option
+from .options import (
+    budget_option,
+    html_option,
+    json_option,
+    k_option,
+    level_option,
+    replicates_option,
+    seed_option,
+)
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .sharding import engine_option, memory_option, workers_option
-from .signal import SIDE_CHANNEL, budget_option, note_asked, signal_named, signal_option
+from .signal import SIDE_CHANNEL, note_asked, signal_budget_option, signal_named, signal_option
 from .where import filters, where_option
 
 if TYPE_CHECKING:
@@ -37,19 +45,8 @@ FINDINGS = (
 @click.command()
 @click.argument("paths", nargs=-1, required=True)
 @where_option
-@click.option(
-    "--k",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    help="Useless results in a row that findings look at.",
-)
-@click.option(
-    "--budget",
-    type=click.IntRange(2, 1000),
-    default=None,
-    help="Actions an episode may take, the answer included.  [default: as recorded, else 8]",
-)
+@k_option
+@budget_option
 @level_option
 @replicates_option
 @seed_option
@@ -60,7 +57,7 @@ FINDINGS = (
     help="Whose verdicts to use where several are recorded, as in side_channel.",
 )
 @signal_option
-@budget_option
+@signal_budget_option
 @outcomes_option
 @workers_option
 @engine_option

@@ -39,6 +39,22 @@ seed_option = click.option(
 )
 """``--seed``."""
 
+k_option = click.option(
+    "--k",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Useless results in a row that findings look at.",
+)
+"""``--k``."""
+
+budget_option = click.option(
+    "--budget",
+    type=click.IntRange(2, 1000),
+    help="Actions an episode may take, the answer included.  [default: as recorded, else 8]",
+)
+"""``--budget`` of what is recorded; a rule that is fitted or simulated has a budget of its own."""
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document to stdout and nothing else."
 )

@@ -10,7 +10,15 @@ from pathlib import Path
 import click
 
 from .number import Number
-from .options import answer_now_option, json_option, level_option, replicates_option, seed_option
+from .options import (
+    answer_now_option,
+    budget_option,
+    json_option,
+    k_option,
+    level_option,
+    replicates_option,
+    seed_option,
+)
 from .outcomes import note_unused, outcomes_option, read_outcomes
 from .output import print_json, print_skips
 from .pages import Request, page_of, write_html, write_images
@@ -39,18 +47,8 @@ SCHEMA = "haltwise.report/1"
     show_default=True,
     help="One page that works from disk, or every chart as an image.",
 )
-@click.option(
-    "--k",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    help="Useless results in a row that findings look at.",
-)
-@click.option(
-    "--budget",
-    type=click.IntRange(2, 1000),
-    help="Actions an episode may take, the answer included.  [default: as recorded, else 8]",
-)
+@k_option
+@budget_option
 @answer_now_option
 @click.option(
     "--price",

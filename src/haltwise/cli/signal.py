@@ -45,7 +45,7 @@ def signal_option(command: click.decorators.FC) -> click.decorators.FC:
     )(command)
 
 
-budget_option = click.option(
+signal_budget_option = click.option(
     "--signal-budget",
     type=click.IntRange(0),
     default=1000,
