@@ -36,7 +36,7 @@ def test_it_is_loaded_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     monkeypatch.setattr(embedded, "_LOADED", {})
     built: list[Path] = []
 
-    def build(path: Path, *, slots: int, context: int, threads: int) -> object:
+    def build(path: Path, *, slots: int, context: int) -> object:
         built.append(path)
         return object()
 

@@ -204,14 +204,13 @@ class EmbeddedModel:
         return document
 
 
-_LOADED: dict[tuple[str, int, int, int], EmbeddedModel] = {}
+_LOADED: dict[tuple[str, int, int], EmbeddedModel] = {}
 
 
 def load_embedded(
     *,
     slots: int = 1,
     context: int = 8192,
-    threads: int = 2,
     download: bool = True,
     progress: Progress = lambda source, done, total: None,
     build: Callable[..., EmbeddedModel] = EmbeddedModel,
@@ -221,7 +220,6 @@ def load_embedded(
     Args:
         slots: sequences decoded together.
         context: tokens per sequence.
-        threads: threads that read prompts.
         download: whether weights may be downloaded (1.1 GB).
         progress: told how far a download is.
         build: makes the model from its path.
@@ -236,7 +234,7 @@ def load_embedded(
             f"the weights of the embedded model are not on this machine ({QWEN.size / 1e9:.1f} GB);"
             " type: haltwise demo"
         )
-    key = (str(path), slots, context, threads)
+    key = (str(path), slots, context)
     if key not in _LOADED:
-        _LOADED[key] = build(path, slots=slots, context=context, threads=threads)
+        _LOADED[key] = build(path, slots=slots, context=context)
     return _LOADED[key]
