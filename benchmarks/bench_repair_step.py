@@ -8,10 +8,9 @@ Run: ``python benchmarks/bench_repair_step.py``.
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable
 
+from against_loopgain import print_against_loopgain
 from loopgain import LoopGain
 
 from haltwise import NoiseModel, Policy, RepairLoop, parse_policy
@@ -49,26 +48,5 @@ SERIES = {
 } | {"loopgain": theirs}
 
 
-def microseconds(series: Callable[[], None], repeats: int = 400) -> float:
-    """Return the time of one step in microseconds."""
-    start = time.perf_counter()
-    for _ in range(repeats):
-        series()
-    return (time.perf_counter() - start) / repeats / STEPS * 1e6
-
-
-def main() -> None:
-    """Interleave the contestants, so that a slow moment of the machine meets all of them."""
-    times: dict[str, list[float]] = {name: [] for name in SERIES}
-    for _ in range(9):
-        for name, series in SERIES.items():
-            times[name].append(microseconds(series))
-    base = statistics.median(times.pop("loopgain"))
-    print(f"loopgain, observe + should_continue: {base:6.2f} us a step")
-    for name, measured in times.items():
-        step = statistics.median(measured)
-        print(f"haltwise, {name:26}: {step:6.2f} us a step, {base / step:5.1f}x faster")
-
-
 if __name__ == "__main__":
-    main()
+    print_against_loopgain(SERIES, STEPS)

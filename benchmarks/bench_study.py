@@ -118,19 +118,19 @@ def scaling() -> None:
     start-up (imports, processes) is in both.
     """
     work = {
-        processes: timed_study(processes, 3) - timed_study(processes, 1) for processes in (1, 2)
+        processes: timed_study(processes, 48) - timed_study(processes, 8) for processes in (1, 2)
     }
     for processes, seconds in work.items():
         print(f"{processes} process(es): {seconds:.1f} s, start-up excluded")
     print(f"speed-up                  {work[1] / work[2]:6.2f}  (at least 1.5 is asked for)")
 
 
-def timed_study(processes: int, repeats: int) -> float:
+def timed_study(processes: int, questions: int) -> float:
     """Return the seconds that a scripted study takes, start-up included."""
     with tempfile.TemporaryDirectory() as scratch:
         plan = Plan(
             MODEL, "bundled", ("unaided", "combo", "decide"), MEAN6, split=None,
-            repeats=repeats, record="verdicts",
+            limit=questions, record="verdicts",
         )  # fmt: skip
         begun = time.perf_counter()
         run_study(plan, Path(scratch) / "s", Running(connections=10, processes=processes))
