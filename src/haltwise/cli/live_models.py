@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import InputError
+from .fetching import fetching
 from .options import json_option
 from .output import note, print_json
-from .terminal import busy, counter
+from .terminal import busy
 
 if TYPE_CHECKING:
     from ..study.folder import StudyFolder
@@ -132,9 +133,8 @@ def fetch_weights_with_notes() -> None:
 
     if find_weights() is None:
         note(f"downloading {QWEN.name}: {QWEN.size / 1e9:.1f} GB, and as much disk")
-        megabyte = 1_000_000
-        with counter("megabytes", QWEN.size // megabyte) as count:
-            fetch_weights(progress=lambda source, done, total: count(done // megabyte))
+        with fetching() as progress:
+            fetch_weights(progress=progress)
 
 
 def model_arguments(texts: tuple[str, ...]) -> dict[str, object]:

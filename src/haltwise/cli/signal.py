@@ -70,10 +70,10 @@ def signal_named(name: str | None, budget: int = 1000) -> Signal | None:
 
     if name == "semantic":
         from ..judges.encoder import encoder
-        from .terminal import counter
+        from .fetching import fetching
 
-        with counter("megabytes fetched") as count:
-            encoder(_told(count))
+        with fetching() as progress:
+            encoder(progress)
         return Semantic()
     return Lexical() if name == "lexical" else Stated()
 
@@ -102,10 +102,10 @@ def _asked(model: str, budget: int) -> Signal:
 def _asker(model: str) -> Callable[[str], str]:
     if model == "embedded":
         from ..judges.embedded import load_embedded
-        from .terminal import counter
+        from .fetching import fetching
 
-        with counter("megabytes fetched") as count:
-            loaded = load_embedded(progress=_told(count))
+        with fetching() as progress:
+            loaded = load_embedded(progress=progress)
 
         def ask(question: str) -> str:
             messages = [{"role": "user", "content": question}]
@@ -122,18 +122,3 @@ def _asker(model: str) -> Callable[[str], str]:
             f"such as {SIDE_CHANNEL}http://localhost:8000/v1#qwen3"
         )
     return chat_server(url, named, key=os.environ.get("OPENAI_API_KEY"))
-
-
-def _told(count: Callable[[int], None]) -> Callable[[str, int, int], None]:
-    """Return what says once that weights are being fetched, and counts their megabytes."""
-    from .output import note
-
-    said: set[str] = set()
-
-    def tell(source: str, done: int, total: int) -> None:
-        if source not in said:
-            said.add(source)
-            note(f"fetching weights from the {source} ({total / 1e6:.0f} MB)")
-        count(done // 1_000_000)
-
-    return tell

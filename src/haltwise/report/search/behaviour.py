@@ -19,6 +19,7 @@ from ...stats.estimate import Estimate
 from ...stats.proportions import clustered_proportion
 from ..figure import Figure, Table, spec_of
 from ..words import DASH, percent_or_dash, points
+from .rates import rates_chart
 
 ALL_USELESS = "nothing but useless results so far"
 MIXED = "useless now, something else before"
@@ -67,7 +68,7 @@ def contrast_figure(audit: Audit, sample: Sample) -> Figure:
             "useless: those with nothing useful so far against those that saw something else "
             "before. Agents that act on their verdicts answer more often in the first group."
         ),
-        spec=_chart(data, level) if data else None,
+        spec=_chart(data) if data else None,
         table=Table.of(
             ("results seen", ALL_USELESS, MIXED, "difference, points"),
             rows if data else [],
@@ -114,28 +115,22 @@ def _bounds(estimate: Estimate) -> str:
     return f"{estimate.level:.0%} interval {points(estimate.low)} to {points(estimate.high)}"
 
 
-def _chart(data: list[dict[str, Any]], level: float) -> dict[str, Any]:
+def _chart(data: list[dict[str, Any]]) -> dict[str, Any]:
     import altair as alt
 
-    base = alt.Chart(alt.InlineData(values=data)).encode(
-        x=alt.X("t:O", title="results seen so far", scale=alt.Scale(paddingInner=0.7)),
-        xOffset=alt.XOffset("group:N", sort=[ALL_USELESS, MIXED]),
-        color=alt.Color("group:N", title=None, sort=[ALL_USELESS, MIXED]),
+    return rates_chart(
+        data,
+        x=("t", "results seen so far"),
+        group=("group", (ALL_USELESS, MIXED)),
+        rate=("rate", "share that answers next"),
         tooltip=[
             alt.Tooltip("t:O", title="results seen"),
             alt.Tooltip("group:N", title="group"),
             alt.Tooltip("cell:N", title="answer next"),
             alt.Tooltip("rate:Q", title="rate", format=".1%"),
         ],
+        size=90,
     )
-    bars = base.mark_rule(style="interval").encode(
-        y=alt.Y("low:Q", title="share that answers next", axis=alt.Axis(format="%", tickCount=5)),
-        y2="high:Q",
-    )
-    dots = base.mark_point(size=90).encode(
-        y="rate:Q", shape=alt.Shape("group:N", sort=[ALL_USELESS, MIXED], legend=None)
-    )
-    return spec_of(alt.layer(bars, dots))
 
 
 def response_figure(audit: Audit, sample: Sample) -> Figure:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...calibrate.recovery import RecoveryFit
-from ..figure import Figure, Table, spec_of
+from ..figure import Figure, Table
 from ..page import Page, Section, Setting
 from ..words import DASH, count, fixed, interval, percent_or_dash
+from .rates import rates_chart
 from .recovery import recovery_figure
 
 FRESH = "nothing useful so far"
@@ -99,22 +100,15 @@ def _useful(fit: RecoveryFit) -> Table:
 def _chart(data: list[dict[str, Any]]) -> dict[str, Any]:
     import altair as alt
 
-    names = [FRESH, LATER]
-    base = alt.Chart(alt.InlineData(values=data)).encode(
-        x=alt.X("run:O", title="useless results in a row", scale=alt.Scale(paddingInner=0.7)),
-        xOffset=alt.XOffset("what:N", sort=names),
-        color=alt.Color("what:N", title=None, sort=names),
+    return rates_chart(
+        data,
+        x=("run", "useless results in a row"),
+        group=("what", (FRESH, LATER)),
+        rate=("share", "recovers next"),
         tooltip=[
             alt.Tooltip("run:O", title="useless in a row"),
             alt.Tooltip("what:N", title="before"),
             alt.Tooltip("share:Q", title="recovers next", format=".1%"),
         ],
+        size=80,
     )
-    bars = base.mark_rule(style="interval").encode(
-        y=alt.Y("low:Q", title="recovers next", axis=alt.Axis(format="%", tickCount=5)),
-        y2="high:Q",
-    )
-    dots = base.mark_point(size=80).encode(
-        y="share:Q", shape=alt.Shape("what:N", sort=names, legend=None)
-    )
-    return spec_of(alt.layer(bars, dots))
