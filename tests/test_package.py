@@ -23,15 +23,19 @@ def test_importing_loads_nothing_heavy(run_python: Run) -> None:
 
 
 def test_importing_is_quick(run_python: Run) -> None:
-    """The best of seven imports takes under 60 ms of CPU more than starting the interpreter."""
+    """It costs less CPU than ``import asyncio``, measured side by side: 60 ms where that takes 60.
 
-    def best(code: str) -> float:
-        times = []
-        for _ in range(7):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            run_python(code)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        return min(times)
+    A bound in milliseconds would be one of the machine, and of what else it has to do.
+    """
 
-    assert best("import haltwise") - best("pass") < 0.060
+    def cpu(code: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run_python(code)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    codes = ("pass", "import haltwise", "import asyncio")
+    nothing, ours, theirs = map(
+        min, zip(*([cpu(code) for code in codes] for _ in range(7)), strict=True)
+    )
+    assert ours - nothing < theirs - nothing
