@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-VERSION = "1"
+VERSION = "2"
 """Part of every plan: records made with other prompts are other records."""
 
 PROPOSE = "You solve problems. {form}"
@@ -23,9 +23,9 @@ VERIFY = {
         "'Verdict: no' if not."
     ),
     "steps": (
-        "You check answers. Go through the problem in short numbered steps and compute each of "
-        "them. Write what you get after 'Result:'. Then compare it with the proposed answer and "
-        "write 'Verdict: yes' if that is right, 'Verdict: no' if not."
+        "You check answers. Write down the calculations that the problem needs, one a line and "
+        "without words. Write what you get after 'Result:'. Then compare it with the proposed "
+        "answer and write 'Verdict: yes' if that is right, 'Verdict: no' if not."
     ),
 }
 """System text of the verifier by kind, from the noisiest to the least noisy."""
@@ -52,13 +52,12 @@ SHOTS: dict[str, tuple[tuple[str, str, str], ...]] = {
         (
             "A ferry carries 28 cars a trip and makes 6 trips a day. How many cars is that a day?",
             "28 x 6 = 168\n168",
-            "1. Cars a trip: 28.\n2. Trips: 6.\n3. 28 x 6 = 168.\nResult: 168\nVerdict: yes",
+            "28 x 6 = 168\nResult: 168\nVerdict: yes",
         ),
         (
             "A box holds 45 nails. Ole uses 17 of them and finds 8 more. How many does he have?",
             "45 - 17 - 8 = 20\n20",
-            "1. After using 17: 45 - 17 = 28.\n2. After finding 8: 28 + 8 = 36.\n"
-            "Result: 36\nVerdict: no",
+            "45 - 17 = 28\n28 + 8 = 36\nResult: 36\nVerdict: no",
         ),
     ),
 }

@@ -102,7 +102,7 @@ def verify(
         n=n,
         temperature=temperature,
         seed=seed,
-        max_tokens=4 if plain else 400,
+        max_tokens=4 if plain else 240,
         words=(YES, NO) if plain else (),
         subject=(problem.problem_id, round_),
     )

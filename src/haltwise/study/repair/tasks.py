@@ -28,7 +28,10 @@ from .graders.number import grade_number
 from .problem import Problem, Task
 from .sandbox import Runner
 
-NUMBER_FORM = "Write your reasoning, then the answer as a number alone on the last line."
+NUMBER_FORM = (
+    "Write one calculation a line and no other words, then the answer as a number alone on the "
+    "last line."
+)
 MATHEMATICS_FORM = "Write your reasoning, then the answer inside \\boxed{}."
 CODE_FORM = "Write the complete Python code in one fenced code block, without examples or tests."
 CALLS_FORM = (
