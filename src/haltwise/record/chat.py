@@ -54,7 +54,7 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     """Seconds on any clock."""
 
 
-_ROLES = {
+ROLES = {
     "human": "user",
     "ai": "assistant",
     "model": "assistant",
@@ -102,15 +102,15 @@ def read_message(item: Any) -> Message | None:
         return None
     role = item.get("role")
     if role.__class__ is str:
-        role = _ROLES.get(role, role)
+        role = ROLES.get(role, role)
     else:
         kind = item.get("type")
         if (nested := _langchain(item)) is not None:
             return read_message(nested)
         if kind.__class__ is not str:
             return None
-        if kind in _ROLES or kind in ("user", "assistant", "system", "tool"):
-            role = _ROLES.get(kind, kind)
+        if kind in ROLES or kind in ("user", "assistant", "system", "tool"):
+            role = ROLES.get(kind, kind)
         else:
             return _responses_item(kind, item)
     content = item.get("content")
@@ -296,12 +296,12 @@ def _langchain(item: dict[str, Any]) -> dict[str, Any] | None:
     """Return a LangChain message out of its serialised or dumped wrapping."""
     inner = item.get("kwargs")
     if isinstance(inner, dict) and isinstance(item.get("id"), list):
-        role = _ROLES.get(str(item["id"][-1]) if item["id"] else "")
+        role = ROLES.get(str(item["id"][-1]) if item["id"] else "")
         if role is not None:
             return {**inner, "role": role, "type": None}
     inner, kind = item.get("data"), item.get("type")
-    if isinstance(inner, dict) and isinstance(kind, str) and kind in _ROLES:
-        return {**inner, "role": _ROLES[kind], "type": None}
+    if isinstance(inner, dict) and isinstance(kind, str) and kind in ROLES:
+        return {**inner, "role": ROLES[kind], "type": None}
     return None
 
 

@@ -172,8 +172,8 @@ def _read_model(made: Span, attributes: dict[str, Any], events: Any, history: Hi
         made.outputs = read_messages(_listed(listed))
     if not made.inputs or not made.outputs:
         given, replied = history.spelled(attributes)
-        made.inputs = made.inputs or history.read(given)
-        made.outputs = made.outputs or read_messages(replied)
+        made.inputs = made.inputs or given
+        made.outputs = made.outputs or replied
     if isinstance(events, list):
         _read_events(made, events, history)
 
