@@ -102,6 +102,30 @@ def test_processes_share_the_questions_and_the_file(tmp_path: Path) -> None:
     assert len(one) == 16
 
 
+@pytest.mark.slow
+def test_a_ray_cluster_runs_the_parts(tmp_path: Path) -> None:
+    """Two tasks of Ray make the same episodes as one process."""
+    ray = pytest.importorskip("ray", reason="needs the extra ray")
+    source = str(Path(haltwise.__file__).parents[1])
+    ray.init(
+        num_cpus=2,
+        log_to_driver=False,
+        runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join([source, *sys.path])}},
+    )
+    plan = replace(PLAN, model="haltwise/scripted:never_stops", record="none")
+    try:
+        run_study(plan, tmp_path / "ray", Running(processes=2, engine="ray"))
+    finally:
+        ray.shutdown()
+    run_study(plan, tmp_path / "one")
+    parts, one = (
+        {identity(episode): episode for episode in StudyFolder(tmp_path / name).episodes()}
+        for name in ("ray", "one")
+    )
+    assert parts == one
+    assert len(one) == 8
+
+
 def test_a_plan_survives_its_file() -> None:
     """Written out and read back it is equal and has the same digest."""
     document = json.loads(json.dumps(asdict(PLAN)))
@@ -171,3 +195,38 @@ def test_an_openai_compatible_server_runs_the_same_study(
         assert episode.outcome.answer == ANSWER
         assert len(episode.steps) == 6
     assert {body["temperature"] for _, body, _, _ in stub.requests} == {0.0}
+
+
+@pytest.mark.parametrize("reasoning", ["on", "off"])
+def test_reasoning_is_switched_in_every_request(
+    reasoning: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chat template is told, thinking gets room of its own, and left out nothing is said."""
+    pytest.importorskip("openai")
+    pytest.importorskip("aiohttp")
+    from haltwise.testing.stub_models import StubServer
+
+    plan = replace(
+        PLAN,
+        model="openai-api/stub/model",
+        arms=("enforced_rule",),
+        regimes=("persistent",),
+        limit=1,
+        protocol="native",
+        max_tokens=100,
+    )
+    with StubServer("obedient") as stub:
+        monkeypatch.setenv("STUB_API_KEY", "none")
+        monkeypatch.setenv("STUB_BASE_URL", f"{stub.url}/v1")
+        run_study(replace(plan, reasoning=reasoning), tmp_path / "switched")
+        switched = [body for _, body, _, _ in stub.requests]
+        stub.requests.clear()
+        run_study(plan, tmp_path / "left")
+        left = [body for _, body, _, _ in stub.requests]
+    thinking = {"enable_thinking": reasoning == "on"}
+    assert all(body["chat_template_kwargs"] == thinking for body in switched)
+    assert not any("chat_template_kwargs" in body for body in left)
+    assert len(switched) == len(left)
+    for one, other in zip(switched, left, strict=True):
+        extra = one["max_tokens"] - other["max_tokens"]
+        assert extra == (4096 if reasoning == "on" else 0)

@@ -24,6 +24,8 @@ class Problem:
     """What the grader compares with: an answer, tests, acceptable calls."""
     hint: str = ""
     """Format of the answer for this problem alone, such as the functions on offer."""
+    examples: tuple[tuple[str, str, str], ...] = ()
+    """(problem, proposed answer, answer) that proposers and repairers see as earlier turns."""
 
 
 @dataclass(frozen=True, slots=True)

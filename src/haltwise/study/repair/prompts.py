@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-VERSION = "2"
+VERSION = "3"
 """Part of every plan: records made with other prompts are other records."""
 
 PROPOSE = "You solve problems. {form}"
@@ -35,33 +35,45 @@ EXACT = "plain"
 
 CANDIDATE = "Problem:\n{problem}\n\nProposed answer:\n{plan}"
 
+_FERRY = "A ferry carries 28 cars a trip and makes 6 trips a day. How many cars is that a day?"
+_NAILS = "A box holds 45 nails. Ole uses 17 of them and finds 8 more. How many does he have?"
+
 SHOTS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "result": (
         (
-            "A ferry carries 28 cars a trip and makes 6 trips a day. How many cars is that a day?",
+            _FERRY,
             "28 x 6 = 168\n168",
             "Result: 168\nVerdict: yes",
         ),
         (
-            "A box holds 45 nails. Ole uses 17 of them and finds 8 more. How many does he have?",
+            _NAILS,
             "45 - 17 - 8 = 20\n20",
             "Result: 36\nVerdict: no",
         ),
     ),
     "steps": (
         (
-            "A ferry carries 28 cars a trip and makes 6 trips a day. How many cars is that a day?",
+            _FERRY,
             "28 x 6 = 168\n168",
             "28 x 6 = 168\nResult: 168\nVerdict: yes",
         ),
         (
-            "A box holds 45 nails. Ole uses 17 of them and finds 8 more. How many does he have?",
+            _NAILS,
             "45 - 17 - 8 = 20\n20",
             "45 - 17 = 28\n28 + 8 = 36\nResult: 36\nVerdict: no",
         ),
     ),
 }
 """(problem, proposed answer, check) shown as earlier turns, by kind of verifier."""
+
+NUMBERS: tuple[tuple[str, str, str], ...] = (
+    (_FERRY, "28 x 6 = 178\n178", "28 x 6 = 168\n168"),
+    (_NAILS, "45 - 17 = 28\n28 + 8 = 36\n36", "45 - 17 = 28\n28 + 8 = 36\n36"),
+)
+"""(problem, proposed answer, answer) shown as earlier turns where plans are calculations.
+
+A small model writes essays whatever the instruction says, and follows examples.
+"""
 
 REPAIR = {
     "revise": (
@@ -84,6 +96,10 @@ def every() -> dict[str, str]:
         for kind, examples in SHOTS.items()
         for number, shot in enumerate(examples, start=1)
     }
+    numbers = {
+        f"calculation, example {number}": "\n---\n".join(example)
+        for number, example in enumerate(NUMBERS, start=1)
+    }
     return {
         "version": VERSION,
         "proposer": PROPOSE,
@@ -91,5 +107,6 @@ def every() -> dict[str, str]:
         "candidate": CANDIDATE,
         **{f"verifier {kind}": text for kind, text in VERIFY.items()},
         **shots,
+        **numbers,
         **{f"repairer {kind}": text for kind, text in REPAIR.items()},
     }

@@ -74,10 +74,9 @@ def read_vote(text: str) -> bool | None:
 def propose(problem: Problem, form: str, *, temperature: float, seed: int) -> Request:
     """Return the request for the first plan."""
     system = prompts.PROPOSE.format(form=_form(problem, form))
-    user = prompts.PROBLEM.format(problem=problem.text)
     return Request(
         Role.PROPOSER,
-        (("system", system), ("user", user)),
+        (("system", system), *_solved(problem, problem.text)),
         temperature=temperature,
         seed=seed,
         subject=(problem.problem_id, 0),
@@ -132,18 +131,35 @@ def repair(
         round_: the round of the new plan, from 1.
     """
     system = prompts.REPAIR[kind].format(form=_form(problem, form))
-    user = (
-        prompts.PROBLEM.format(problem=shown)
-        if kind == "restart"
-        else prompts.CANDIDATE.format(problem=shown, plan=plan)
-    )
+    turns = _solved(problem, shown) if kind == "restart" else _mended(problem, shown, plan, kind)
     return Request(
         Role.REPAIRER,
-        (("system", system), ("user", user)),
+        (("system", system), *turns),
         temperature=temperature,
         seed=seed,
         subject=(problem.problem_id, round_),
     )
+
+
+def _solved(problem: Problem, shown: str) -> list[tuple[str, str]]:
+    """Return a problem as the last turn, after the examples of solved ones."""
+    turns = []
+    for text, _, answer in problem.examples:
+        turns += [("user", prompts.PROBLEM.format(problem=text)), ("assistant", answer)]
+    return [*turns, ("user", prompts.PROBLEM.format(problem=shown))]
+
+
+def _mended(problem: Problem, shown: str, plan: str, kind: str) -> list[tuple[str, str]]:
+    """Return a plan as the last turn, after the examples of mended ones.
+
+    Who is told that the answer is wrong sees no example of a right one that stays.
+    """
+    turns = []
+    for text, proposed, answer in problem.examples:
+        if proposed != answer or kind != "told_wrong":
+            first = prompts.CANDIDATE.format(problem=text, plan=proposed)
+            turns += [("user", first), ("assistant", answer)]
+    return [*turns, ("user", prompts.CANDIDATE.format(problem=shown, plan=plan))]
 
 
 def _form(problem: Problem, form: str) -> str:

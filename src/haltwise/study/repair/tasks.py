@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from .graders.code import grade_code
 from .graders.mathematics import grade_mathematics
 from .graders.number import grade_number
 from .problem import Problem, Task
+from .prompts import NUMBERS
 from .sandbox import Runner
 
 NUMBER_FORM = (
@@ -91,10 +93,7 @@ def bundled(kind: str, run: Runner | None = None) -> Task:
     graders = {part: _grader(part, run) for part in kinds}
     return Task(
         "bundled",
-        tuple(
-            Problem(p.problem_id, p.text, p.reference, f"{p.hint}\n{_FORM[owner[p.problem_id]]}")
-            for p in problems
-        ),
+        tuple(replace(p, hint=f"{p.hint}\n{_FORM[owner[p.problem_id]]}") for p in problems),
         "",
         lambda problem, plan: graders[owner[problem.problem_id]](problem, plan),
         needs_sandbox=True,
@@ -147,7 +146,8 @@ def program_in(plan: str) -> str:
 
 
 def _arithmetic(row: Row, number: int) -> Problem:
-    return Problem(str(row.get("id", number)), row["text"], row["answer"])
+    name = str(row.get("id", number))
+    return Problem(name, row["text"], row["answer"], examples=NUMBERS)
 
 
 def _functions(row: Row, number: int) -> Problem:
@@ -164,7 +164,8 @@ def _gsm8k(row: Row, number: int) -> Problem:
     answer = row["answer"]
     if "####" not in answer:
         raise ValueError("the answer has no '####' line")
-    return Problem(f"gsm8k-{number}", row["question"], answer.rpartition("####")[2].strip())
+    reference = answer.rpartition("####")[2].strip()
+    return Problem(f"gsm8k-{number}", row["question"], reference, examples=NUMBERS)
 
 
 def _math500(row: Row, number: int) -> Problem:
