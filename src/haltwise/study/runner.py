@@ -84,7 +84,8 @@ def run_shard(
     tasks, model = importlib.import_module(f".{kind}.inspect_task", __package__).prepare(
         Path(out), shard, shards, model_args
     )
-    run_tasks(tasks, model, Path(out) / ".inspect" / f"{shard}-of-{shards}", connections)
+    if tasks:
+        run_tasks(tasks, model, Path(out) / ".inspect" / f"{shard}-of-{shards}", connections)
 
 
 def run_tasks(tasks: Sequence[Any], model: Any, logs: Path, connections: int) -> None:

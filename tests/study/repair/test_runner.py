@@ -15,6 +15,7 @@ from haltwise.study.repair.plan import FULL, Plan, plan_from_json
 
 pytest.importorskip("inspect_ai")
 
+from haltwise.study.repair.inspect_task import prepare
 from haltwise.study.repair.runner import run_study
 from haltwise.study.repair.study_folder import StudyFolder
 from haltwise.study.repair.views import of_view, views
@@ -42,6 +43,15 @@ def test_every_problem_is_run_once_in_every_arm(study: StudyFolder) -> None:
     full = [episode for episode in episodes if episode.arm.endswith(FULL)]
     assert all(len(episode.steps) == 4 and episode.outcome.censored for episode in full)
     assert all(episode.plan == PLAN.digest for episode in episodes)
+
+
+def test_parts_deal_out_the_problems(study: StudyFolder) -> None:
+    """Each problem is in one part, parts differ by one problem at most, some have none."""
+    parts = [prepare(study.path, part, 13, {})[0] for part in range(13)]
+    assert parts[12] == []
+    dealt = [[sample.id for sample in part[0].dataset] for part in parts[:12]]
+    assert all(len(names) == 1 for names in dealt)
+    assert len({names[0] for names in dealt}) == 12
 
 
 def test_gated_loops_follow_the_recorded_ones(study: StudyFolder) -> None:

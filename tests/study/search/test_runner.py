@@ -102,6 +102,18 @@ def test_processes_share_the_questions_and_the_file(tmp_path: Path) -> None:
     assert len(one) == 16
 
 
+def test_parts_deal_out_the_questions(tmp_path: Path) -> None:
+    """Each question is in one part, parts differ by one question at most, some have none."""
+    from haltwise.study.search.inspect_task import prepare
+
+    StudyFolder(tmp_path).begin(replace(PLAN, limit=2), "")
+    parts = [prepare(tmp_path, part, 3, {})[0] for part in range(3)]
+    assert parts[2] == []
+    dealt = [{sample.metadata["question"] for sample in part[0].dataset} for part in parts[:2]]
+    assert [len(questions) for questions in dealt] == [1, 1]
+    assert len(set.union(*dealt)) == 2
+
+
 @pytest.mark.slow
 def test_a_ray_cluster_runs_the_parts(tmp_path: Path) -> None:
     """Two tasks of Ray make the same episodes as one process."""

@@ -16,7 +16,7 @@ from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from ..runner import get_study_model
-from .loop import play, seeded
+from .loop import play
 from .models import inspect_models
 from .problem import Problem
 from .roles import Ask, Role
@@ -58,7 +58,10 @@ def study_task(name: str, sandbox: str) -> Any:
 def prepare(
     out: Path, shard: int, shards: int, model_args: dict[str, Any]
 ) -> tuple[list[Task], Model]:
-    """Return the tasks of one part of the study in a folder, and the proposer's model."""
+    """Return the tasks of one part of the study in a folder, and the proposer's model.
+
+    There are none where parts are more than problems.
+    """
     folder = StudyFolder(out)
     plan = folder.plan()
     names = {
@@ -69,7 +72,8 @@ def prepare(
     load = lru_cache(maxsize=None)(lambda name: get_study_model(inspect_name(name), model_args))
     models = {role: load(name) for role, name in names.items()}
     _OPEN[str(out)] = _Study(folder, models)
-    tasks = [repair_study(str(out), arm, shard, shards) for arm in plan.arms]
+    arms = plan.arms if shard < len(_OPEN[str(out)].problems) else ()
+    tasks = [repair_study(str(out), arm, shard, shards) for arm in arms]
     return tasks, models[Role.PROPOSER]
 
 
@@ -86,13 +90,12 @@ def repair_study(study: str, arm: str, shard: int = 0, shards: int = 1) -> Task:
         study: the folder, prepared in this process.
         arm: "full", or the rule that gates.
         shard: number of the part, from 0.
-        shards: number of parts; problems are dealt out by a hash.
+        shards: number of parts; problems are dealt out in turns.
     """
     shared = _OPEN[study]
     samples = [
         Sample(id=problem.problem_id, input=problem.text, metadata={"problem": name})
-        for name, problem in shared.problems.items()
-        if seeded("shard", name) % shards == shard
+        for name, problem in list(shared.problems.items())[shard::shards]
     ]
     return Task(
         dataset=MemoryDataset(samples, name=shared.plan.task),

@@ -24,7 +24,7 @@ from .judge_check import judge_of
 from .plan import Plan
 from .probes import Judge
 from .protocols import PROTOCOLS
-from .question import Question, hashed
+from .question import Question
 from .question import Task as Questions
 from .regimes import world
 from .study_folder import StudyFolder
@@ -62,9 +62,13 @@ def open_study(path: Path) -> _Study:
 def prepare(
     out: Path, shard: int, shards: int, model_args: dict[str, Any]
 ) -> tuple[list[Task], Model]:
-    """Return the tasks of one part of the study in a folder, and its model."""
+    """Return the tasks of one part of the study in a folder, and its model.
+
+    There are none where parts are more than questions.
+    """
     study = open_study(out)
-    tasks = [search_study(str(out), arm, shard, shards) for arm in study.plan.arms]
+    arms = study.plan.arms if shard < len(study.questions) else ()
+    tasks = [search_study(str(out), arm, shard, shards) for arm in arms]
     return tasks, get_study_model(study.plan.model, model_args)
 
 
@@ -76,7 +80,7 @@ def search_study(study: str, arm: str, shard: int = 0, shards: int = 1) -> Task:
         study: the folder.
         arm: name of the arm.
         shard: number of the part, from 0.
-        shards: number of parts; questions are dealt out by a hash.
+        shards: number of parts; questions are dealt out in turns.
     """
     shared = _study(study)
     plan = shared.plan
@@ -87,8 +91,7 @@ def search_study(study: str, arm: str, shard: int = 0, shards: int = 1) -> Task:
             target=question.answer,
             metadata={"question": question.question_id, "regime": regime, "seed": seed},
         )
-        for question in shared.questions.values()
-        if hashed("shard", question.question_id) % shards == shard
+        for question in list(shared.questions.values())[shard::shards]
         for seed in plan.seeds()
         for regime in plan.regimes
     ]
