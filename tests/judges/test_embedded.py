@@ -96,3 +96,18 @@ def test_a_prompt_that_is_too_long_is_a_clear_error(model: EmbeddedModel) -> Non
     """The runtime's error document becomes an exception."""
     with pytest.raises(ModelError, match="context"):
         model.chat([{"role": "user", "content": "word " * 4000}])
+
+
+@pytest.mark.slow
+def test_each_of_several_answers_is_counted() -> None:
+    """Three answers have their own numbers of tokens, each as long as its text needs."""
+    pytest.importorskip("xllamacpp")
+    if find_weights() is None:
+        pytest.skip("the weights are not on this machine; type: haltwise demo")
+    model = load_embedded(download=False, slots=3, context=512)
+    ask = [{"role": "user", "content": "Say a short sentence."}]
+    replies = model.chat(ask, max_tokens=24, temperature=1.0, seed=4, n=3)
+    assert len(replies) == 3
+    for reply in replies:
+        words = len(reply.text.split())
+        assert words <= reply.output_tokens <= 24

@@ -127,7 +127,9 @@ class EmbeddedModel:
             "cache_prompt": reuse_prefix,
         }
         if n > 1:
-            body["n"] = n
+            # The runtime counts the tokens of the first answer alone; the log probabilities of
+            # each tell how many it has.
+            body |= {"n": n, "logprobs": True, "top_logprobs": 1}
         if stop:
             body["stop"] = list(stop)
         if grammar is not None:
@@ -138,13 +140,12 @@ class EmbeddedModel:
         document = self._ask(body)
         usage = document["usage"]
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
-        written = usage["completion_tokens"]
         return [
             Reply(
                 text=choice["message"].get("content") or "",
                 finish=choice["finish_reason"],
                 input_tokens=usage["prompt_tokens"],
-                output_tokens=written // n,
+                output_tokens=usage["completion_tokens"] if n == 1 else _tokens(choice),
                 cached_tokens=cached,
             )
             for choice in document["choices"]
@@ -202,6 +203,10 @@ class EmbeddedModel:
             message = error.get("message", error) if isinstance(error, dict) else error
             raise ModelError(f"the embedded model refused the request: {message}")
         return document
+
+
+def _tokens(choice: Mapping[str, Any]) -> int:
+    return len(choice["logprobs"]["content"])
 
 
 _LOADED: dict[tuple[str, int, int], EmbeddedModel] = {}

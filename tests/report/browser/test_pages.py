@@ -254,7 +254,10 @@ def viewed(tmp_path: Path) -> Iterator[tuple[Path, str]]:
 def test_a_viewed_report_follows_its_file(
     viewed: tuple[Path, str], open_page: Callable[..., Any]
 ) -> None:
-    """From the list of runs to a report that loads anew once more episodes are there."""
+    """From the list of runs to a report that loads anew once more episodes are there.
+
+    What the reader has set stays set.
+    """
     from haltwise.simulated.search import IGNORES, simulate_search
 
     folder, url = viewed
@@ -267,6 +270,9 @@ def test_a_viewed_report_follows_its_file(
     page.get_by_role("link", name="run.jsonl").click()
     page.wait_for_selector("html[data-drawn]", timeout=60_000)
     before = page.inner_text(".about")
+    page.fill("#whatif-k", "2")
+    chosen = page.inner_text("#whatif-policy")
+    page.select_option("#episode-kind", index=1)
     simulate_search(IGNORES, 40, seed=1).write_judged_useless(file)
     page.wait_for_function(
         "old => document.querySelector('.about') && "
@@ -274,4 +280,8 @@ def test_a_viewed_report_follows_its_file(
         arg=before,
         timeout=60_000,
     )
+    page.wait_for_selector("html[data-drawn]", timeout=60_000)
     assert "40 questions" in page.inner_text(".about")
+    assert page.input_value("#whatif-k") == "2"
+    assert page.inner_text("#whatif-policy") == chosen
+    assert page.input_value("#episode-kind") != ""

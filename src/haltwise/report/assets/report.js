@@ -51,8 +51,24 @@
   }
   const live = document.getElementById("live");
   if (live) {
+    // What a reader has set on the page outlives its loading anew.
+    const kept = `controls ${window.location.pathname}`;
+    const controls = () => [...document.querySelectorAll(".controls input[id], .controls select[id]")];
+    window.addEventListener("load", () => {
+      const values = JSON.parse(sessionStorage.getItem(kept) ?? "{}");
+      for (const control of controls()) {
+        if (!(control.id in values)) continue;
+        control.value = values[control.id];
+        for (const event of ["input", "change"]) control.dispatchEvent(new Event(event));
+      }
+    });
     const changes = new EventSource(live.dataset.address);
-    changes.addEventListener("message", () => { changes.close(); window.location.reload(); });
+    changes.addEventListener("message", () => {
+      const values = controls().map((control) => [control.id, control.value]);
+      sessionStorage.setItem(kept, JSON.stringify(Object.fromEntries(values)));
+      changes.close();
+      window.location.reload();
+    });
   }
 
   window.haltwise = { views, read };
