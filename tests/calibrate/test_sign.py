@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -120,3 +121,14 @@ def test_thinning_hardly_moves_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_votes() -> None:
     """Without votes the belief moves by repair alone; the measure is still defined."""
     assert 0 <= measure_sign(NOISE, draws(50), 0, rounds=3).p_flip <= 1
+
+
+def test_a_thousand_votes_fit_in_memory() -> None:
+    """The draws follow the kept histories alone: 400 x 1,000 beliefs, not 400 x 1,000,000."""
+    sets = draws(400)
+    tracemalloc.start()
+    try:
+        measure_sign(NOISE, sets, 1_000, rounds=2)
+        assert tracemalloc.get_traced_memory()[1] < 200e6
+    finally:
+        tracemalloc.stop()

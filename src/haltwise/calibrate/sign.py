@@ -79,11 +79,14 @@ def measure_sign(
     for k in range(rounds):
         valid = (valid[:, None] * likelihood[1][0]).ravel()
         invalid = (invalid[:, None] * likelihood[0][0]).ravel()
-        beliefs = _updated(beliefs, by_draw)
         if len(valid) > NODES:
             exact = False
             valid, invalid, kept = _thinned(valid, invalid)
-            beliefs = beliefs[:, kept]
+        else:
+            kept = np.arange(len(valid))
+        # The draws follow the kept branches alone: with many votes all of them would not fit.
+        node, count = np.divmod(kept, votes + 1)
+        beliefs = _updated(beliefs[:, node], by_draw[0][:, count], by_draw[1][:, count])
         reach = valid + invalid
         belief = np.divide(valid, reach, out=np.zeros_like(reach), where=reach > 0)
         gain = _gain(belief, plug.alpha[0, k], plug.beta[0, k])
@@ -134,10 +137,8 @@ def _likelihoods(
     return np.exp(zero), np.exp(one)
 
 
-def _updated(beliefs: Floats, likelihood: tuple[Floats, Floats]) -> Floats:
-    """Branch every node by its votes: (draws, nodes) to (draws, nodes x counts)."""
-    zero, one = likelihood
-    ones = beliefs[:, :, None] * one[:, None, :]
-    both = ones + (1.0 - beliefs)[:, :, None] * zero[:, None, :]
-    posterior = np.divide(ones, both, out=np.full_like(both, 0.5), where=both > 0)
-    return posterior.reshape(len(beliefs), -1)
+def _updated(beliefs: Floats, zero: Floats, one: Floats) -> Floats:
+    """Return beliefs after votes that have these likelihoods given an invalid and a valid plan."""
+    ones = beliefs * one
+    both = ones + (1.0 - beliefs) * zero
+    return np.divide(ones, both, out=np.full_like(both, 0.5), where=both > 0)
