@@ -26,8 +26,8 @@ from .options import seed_option
     "--task",
     default="bundled",
     show_default=True,
-    help="bundled, arithmetic, functions, calls, gsm8k[:FILE], math500[:FILE], mbpp[:FILE], "
-    "bfcl_simple, bfcl_multiple, bfcl_parallel, or scripted:N with a scripted model.",
+    help="bundled, arithmetic, puzzles, functions, calls, gsm8k[:FILE], math500[:FILE], "
+    "mbpp[:FILE], bfcl_simple, bfcl_multiple, bfcl_parallel, or scripted:N with a scripted model.",
 )
 @click.option(
     "--policy",

@@ -20,7 +20,7 @@ from haltwise.study.repair.graders.code import grade_code
 from haltwise.study.repair.graders.mathematics import grade_mathematics
 from haltwise.study.repair.graders.number import grade_number, last_number
 from haltwise.study.repair.sandbox import Limits, SandboxError, runner
-from haltwise.study.repair.tasks import bundled, load_task, program_in
+from haltwise.study.repair.tasks import BUNDLED, bundled, load_task, program_in
 
 Shared = Callable[[str], Path]
 
@@ -203,12 +203,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 def test_bundled_problems_have_valid_references() -> None:
     """Each bundled answer, acceptable call and reference program passes its own grader."""
-    for name in ("arithmetic", "calls"):
+    for name in ("arithmetic", "puzzles", "calls"):
         task = bundled(name)
         for problem in task.problems:
             plan = (
                 f"Thus\n{problem.reference}"
-                if name == "arithmetic"
+                if name != "calls"
                 else python_calls(problem.reference[0])
             )
             assert task.grade(problem, plan).valid, problem.problem_id
@@ -231,16 +231,27 @@ def test_bundled_programs_pass_their_tests() -> None:
         assert not task.grade(problem, "```python\npass\n```").valid
 
 
-def test_the_bundled_set_is_all_three_kinds() -> None:
+def test_the_bundled_set_is_all_kinds() -> None:
     """The whole set grades each problem with the grader of its kind."""
     task = bundled("bundled")
-    kinds = [len(bundled(kind).problems) for kind in ("arithmetic", "functions", "calls")]
+    kinds = [len(bundled(kind).problems) for kind in BUNDLED]
     assert len(task.problems) == sum(kinds)
     assert kinds[0] >= 30
+    assert len({problem.problem_id for problem in task.problems}) == sum(kinds)
     tea = next(p for p in task.problems if p.problem_id == "timer_tea")
     assert task.grade(tea, 'timer.start(minutes=4, label="tea")').valid
     paint = next(p for p in task.problems if p.problem_id == "paint")
     assert task.grade(paint, "23").valid
+
+
+def test_verifiers_are_asked_about_a_number_alone() -> None:
+    """Of a calculation the claim is its answer; of a program, a call or no number all of it."""
+    task = bundled("bundled")
+    paint = next(p for p in task.problems if p.problem_id == "paint")
+    assert task.claim(paint, "3 x 7 = 21\n21 + 2 = 1,023.50 tins") == "1023.50"
+    assert task.claim(paint, "I do not know.") == "I do not know."
+    tea = next(p for p in task.problems if p.problem_id == "timer_tea")
+    assert task.claim(tea, "timer.start(minutes=4)") == "timer.start(minutes=4)"
 
 
 def python_calls(acceptable: list[dict[str, Any]]) -> str:

@@ -187,7 +187,7 @@ async def _vote(
                 seed = seeded(setting.seed, problem.problem_id, round_, kind, asked[kind])
                 request = verify(
                     problem,
-                    plan,
+                    setting.task.claim(problem, plan),
                     kind,
                     n=n,
                     temperature=setting.vote_temperature,

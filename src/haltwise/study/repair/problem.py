@@ -28,6 +28,10 @@ class Problem:
     """(problem, proposed answer, answer) that proposers and repairers see as earlier turns."""
 
 
+def _whole(problem: Problem, plan: str) -> str:
+    return plan
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """Problems of one kind."""
@@ -42,3 +46,5 @@ class Task:
     """Says whether a plan is valid."""
     needs_sandbox: bool = False
     """Whether grading runs model-written code."""
+    claim: Callable[[Problem, str], str] = _whole
+    """What of a plan a verifier is asked about: all of it, or its answer alone."""

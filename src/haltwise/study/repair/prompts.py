@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-VERSION = "3"
+VERSION = "4"
 """Part of every plan: records made with other prompts are other records."""
 
 PROPOSE = "You solve problems. {form}"
@@ -18,13 +18,13 @@ VERIFY = {
         "You check answers. Reply with one word: yes if the proposed answer is right, no if not."
     ),
     "result": (
-        "You check answers. First work out the result yourself and write it after 'Result:'. "
-        "Then compare it with the proposed answer and write 'Verdict: yes' if that is right, "
-        "'Verdict: no' if not."
+        "You check answers. First write the whole calculation in one line after 'Result:'. Then "
+        "compare what it gives with the proposed answer and write 'Verdict: yes' if that is "
+        "right, 'Verdict: no' if not."
     ),
     "steps": (
-        "You check answers. Write down the calculations that the problem needs, one a line and "
-        "without words. Write what you get after 'Result:'. Then compare it with the proposed "
+        "You check answers. Go through the problem in two to four short numbered steps, one "
+        "calculation each. Write what you get after 'Result:'. Then compare it with the proposed "
         "answer and write 'Verdict: yes' if that is right, 'Verdict: no' if not."
     ),
 }
@@ -40,27 +40,20 @@ _NAILS = "A box holds 45 nails. Ole uses 17 of them and finds 8 more. How many d
 
 SHOTS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "result": (
-        (
-            _FERRY,
-            "28 x 6 = 168\n168",
-            "Result: 168\nVerdict: yes",
-        ),
-        (
-            _NAILS,
-            "45 - 17 - 8 = 20\n20",
-            "Result: 36\nVerdict: no",
-        ),
+        (_FERRY, "168", "Result: 28 x 6 = 168\nVerdict: yes"),
+        (_NAILS, "20", "Result: 45 - 17 + 8 = 36\nVerdict: no"),
     ),
     "steps": (
         (
             _FERRY,
-            "28 x 6 = 168\n168",
-            "28 x 6 = 168\nResult: 168\nVerdict: yes",
+            "168",
+            "1. Cars a trip: 28.\n2. In 6 trips: 28 x 6 = 168.\nResult: 168\nVerdict: yes",
         ),
         (
             _NAILS,
-            "45 - 17 - 8 = 20\n20",
-            "45 - 17 = 28\n28 + 8 = 36\nResult: 36\nVerdict: no",
+            "20",
+            "1. After using 17: 45 - 17 = 28.\n2. After finding 8: 28 + 8 = 36.\n"
+            "Result: 36\nVerdict: no",
         ),
     ),
 }

@@ -1,7 +1,7 @@
 """Loads problems: the bundled sets, GSM8K, MATH-500, MBPP and BFCL. ``--task`` takes
 
-- ``arithmetic``, ``functions``, ``calls``, or ``bundled`` for all three: problems that come with
-  haltwise, nothing is downloaded;
+- ``arithmetic`` (one or two calculations), ``puzzles`` (several), ``functions``, ``calls``, or
+  ``bundled`` for all of them: problems that come with haltwise, nothing is downloaded;
 - ``gsm8k:FILE``, ``math500:FILE``, ``mbpp:FILE``: a JSON or JSONL file, or without ``:FILE`` the
   data hub (extra ``hub``);
 - ``bfcl_simple``, ``bfcl_multiple``, ``bfcl_parallel``: read out of the leaderboard's wheel, which
@@ -13,7 +13,7 @@ Knows the file formats and which grader belongs to which data; ignorant of model
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -25,7 +25,7 @@ from .grade import Grade
 from .graders.calls import grade_calls
 from .graders.code import grade_code
 from .graders.mathematics import grade_mathematics
-from .graders.number import grade_number
+from .graders.number import answered_number, grade_number
 from .problem import Problem, Task
 from .prompts import NUMBERS
 from .sandbox import Runner
@@ -40,6 +40,9 @@ CALLS_FORM = (
     "Write only the function calls needed, as a Python list with keyword arguments, "
     'such as [name(first=1, second="text")].'
 )
+
+BUNDLED = ("arithmetic", "puzzles", "functions", "calls")
+"""Kinds of our own problems."""
 
 HUB: dict[str, tuple[str, str | None, str]] = {
     "gsm8k": ("openai/gsm8k", "main", "test"),
@@ -61,7 +64,7 @@ def load_task(name: str, run: Runner | None = None) -> Task:
             cannot be had.
     """
     kind, _, path = name.partition(":")
-    if kind in ("arithmetic", "functions", "calls", "bundled") and not path:
+    if kind in (*BUNDLED, "bundled") and not path:
         return bundled(kind, run)
     if kind.startswith("bfcl_"):
         from .bfcl import bfcl_rows
@@ -69,8 +72,9 @@ def load_task(name: str, run: Runner | None = None) -> Task:
         rows: Any = bfcl_rows(kind.removeprefix("bfcl_"), Path(path) if path else None)
         return _task("bfcl", kind, kind, rows, run)
     if kind not in HUB:
-        known = "arithmetic, functions, calls, bundled, gsm8k, math500, mbpp, bfcl_simple"
-        raise InputError(f"there is no task {name!r}; known: {known}, bfcl_multiple, bfcl_parallel")
+        known = ", ".join((*BUNDLED, "bundled", *HUB))
+        bfcl = "bfcl_simple, bfcl_multiple, bfcl_parallel"
+        raise InputError(f"there is no task {name!r}; known: {known}, {bfcl}")
     if path:
         return _task(kind, kind, path, file_rows(Path(path)), run)
     remedy = f"name a file: --task {kind}:FILE"
@@ -81,14 +85,14 @@ def bundled(kind: str, run: Runner | None = None) -> Task:
     """Return the project's own problems: one kind of them, or all ("bundled")."""
     text = resources.files(__package__).joinpath("data/problems.json").read_text("utf-8")
     document = json.loads(text)
-    kinds = ("arithmetic", "functions", "calls") if kind == "bundled" else (kind,)
+    kinds = BUNDLED if kind == "bundled" else (kind,)
     problems = [
         _READ[part](row, number)
         for part in kinds
         for number, row in enumerate(document[part], start=1)
     ]
     if kind != "bundled":
-        return Task(kind, tuple(problems), _FORM[kind], _grader(kind, run), kind == "functions")
+        return _task_of(kind, kind, problems, run)
     owner = {problem.problem_id: part for part in kinds for problem in bundled(part).problems}
     graders = {part: _grader(part, run) for part in kinds}
     return Task(
@@ -97,6 +101,7 @@ def bundled(kind: str, run: Runner | None = None) -> Task:
         "",
         lambda problem, plan: graders[owner[problem.problem_id]](problem, plan),
         needs_sandbox=True,
+        claim=lambda problem, plan: _claim(owner[problem.problem_id], plan),
     )
 
 
@@ -114,8 +119,24 @@ def _task(kind: str, name: str, place: str, rows: Any, run: Runner | None) -> Ta
         problems[problem.problem_id] = problem
     if not problems:
         raise InputError(f"{place}: it holds no problem")
-    grade = _grader(kind, run)
-    return Task(name, tuple(problems.values()), _FORM[kind], grade, kind in ("mbpp", "functions"))
+    return _task_of(kind, name, problems.values(), run)
+
+
+def _task_of(kind: str, name: str, problems: Iterable[Problem], run: Runner | None) -> Task:
+    return Task(
+        name,
+        tuple(problems),
+        _FORM[kind],
+        _grader(kind, run),
+        needs_sandbox=kind in ("mbpp", "functions"),
+        claim=lambda problem, plan: _claim(kind, plan),
+    )
+
+
+def _claim(kind: str, plan: str) -> str:
+    """Return the answer alone where it is a number: wrong calculations persuade verifiers."""
+    number = answered_number(plan) if _FORM[kind] is NUMBER_FORM else None
+    return plan if number is None else f"{number:f}"
 
 
 def _grader(kind: str, run: Runner | None) -> Callable[[Problem, str], Grade]:
@@ -182,6 +203,7 @@ def _mbpp(row: Row, number: int) -> Problem:
 
 _READ: dict[str, Callable[[Row, int], Problem]] = {
     "arithmetic": _arithmetic,
+    "puzzles": _arithmetic,
     "functions": _functions,
     "calls": _calls,
     "bfcl": _calls,
@@ -191,6 +213,7 @@ _READ: dict[str, Callable[[Row, int], Problem]] = {
 }
 _FORM = {
     "arithmetic": NUMBER_FORM,
+    "puzzles": NUMBER_FORM,
     "functions": CODE_FORM,
     "calls": CALLS_FORM,
     "bfcl": CALLS_FORM,

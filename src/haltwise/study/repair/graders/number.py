@@ -30,15 +30,20 @@ def last_number(text: str) -> Decimal | None:
     return found
 
 
-def grade_number(plan: str, reference: str) -> Grade:
-    """Say whether the answer in ``plan`` equals the last number of ``reference``.
+def answered_number(plan: str) -> Decimal | None:
+    """Return the number that a plan answers, or None if it holds none.
 
     The answer is the last number inside the last ``\\boxed{}``, where there is one, since models
     trained on mathematics write their answers so and go on ("7 50-cent coins"); else the last
     number of the text.
     """
     boxed = _BOXED.findall(plan)
-    expected, found = last_number(reference), last_number(boxed[-1] if boxed else plan)
+    return last_number(boxed[-1] if boxed else plan)
+
+
+def grade_number(plan: str, reference: str) -> Grade:
+    """Say whether the answer in ``plan`` equals the last number of ``reference``."""
+    expected, found = last_number(reference), answered_number(plan)
     if found is None:
         return Grade(False, f"no number in the answer, expected {expected}")
     if found == expected:
