@@ -10,8 +10,19 @@ from hypothesis import strategies as st
 from haltwise.record.chat import read_messages
 from haltwise.record.history import History
 
+text = st.sampled_from(["", "a", "b", "Observation: c"])
+call = st.fixed_dictionaries(
+    {"name": text, "arguments": text}, optional={"id": text, "type": st.just("function")}
+)
 message = st.fixed_dictionaries(
-    {"role": st.sampled_from(["user", "assistant"]), "content": st.sampled_from("abc")}
+    {"role": st.sampled_from(["user", "assistant", "system", "tool", "human", "function", "x"])},
+    optional={
+        "content": text,
+        "tool_call_id": text,
+        "name": text,
+        "id": text,
+        "tool_calls": st.lists(call, min_size=1, max_size=2),
+    },
 )
 histories = st.lists(st.lists(message, max_size=5), max_size=5)
 
@@ -20,8 +31,13 @@ def spelled(messages: list[dict[str, Any]]) -> dict[str, Any]:
     """Return messages as OpenInference spells them out, and a reply."""
     attributes: dict[str, Any] = {"llm.model_name": "m"}
     for number, one in enumerate(messages):
+        place = f"llm.input_messages.{number}.message"
         for key, value in one.items():
-            attributes[f"llm.input_messages.{number}.message.{key}"] = value
+            if key != "tool_calls":
+                attributes[f"{place}.{key}"] = value
+        for at, fields in enumerate(one.get("tool_calls", [])):
+            for key, value in fields.items():
+                attributes[f"{place}.tool_calls.{at}.tool_call.function.{key}"] = value
     attributes["llm.output_messages.0.message.role"] = "assistant"
     attributes["llm.output_messages.0.message.content"] = str(len(messages))
     return attributes
@@ -41,8 +57,9 @@ def test_numbered_attributes(sent: list[list[dict[str, Any]]]) -> None:
     history = History()
     for messages in sent:
         given, replied = history.spelled(spelled(messages))
-        assert given == messages
-        assert replied == [{"role": "assistant", "content": str(len(messages))}]
+        assert given == read_messages(messages)
+        reply = {"role": "assistant", "content": str(len(messages))}
+        assert replied == read_messages([reply])
 
 
 def test_a_nested_attribute_that_goes_is_gone() -> None:
@@ -51,4 +68,4 @@ def test_a_nested_attribute_that_goes_is_gone() -> None:
     sent = {"role": "user", "content": ["a"]}
     history.spelled(spelled([sent]))
     given, _ = history.spelled(spelled([{"role": "user"}]))
-    assert given == [{"role": "user"}]
+    assert given == read_messages([{"role": "user"}])

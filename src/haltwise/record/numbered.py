@@ -83,7 +83,7 @@ def _message(draft: Draft) -> Message | None:
             if None not in made:
                 return Message(role, content or None, made, [])  # type: ignore[arg-type]
         elif role == "tool" and (identity is None or identity.__class__ is str):
-            tool = name if name.__class__ is str else None
+            tool = name if name.__class__ is str and name else None
             return Message("tool", None, [], [ToolResult(identity or None, tool, content or "")])
         elif role in ("user", "system"):
             return Message(role, content or None, [], [])

@@ -69,7 +69,7 @@ def test_live_loops_show_each_round(
 
     def answering(_: object) -> Ask:
         async def ask(request: Request) -> Reply:
-            text = "Verdict: no" if request.role is Role.VERIFIER else "2 x 3 = 6\n23"
+            text = "Verdict: no" if request.role is Role.VERIFIER else "17 x 24 = 408\n443"
             from haltwise.core.events import Usage
 
             return Reply((text,) * request.n, Usage(1, 1, 1))
@@ -78,12 +78,12 @@ def test_live_loops_show_each_round(
 
     monkeypatch.setattr(models, "inspect_models", answering)
     monkeypatch.setattr(runner, "get_study_model", lambda name, args: None)
-    paint = Recording(recording.header, [_of("paint", recording.episodes[0])])
-    run_repair_live(paint, problems=1, seconds=60)
+    pencils = Recording(recording.header, [_of("pencils", recording.episodes[0])])
+    run_repair_live(pencils, problems=1, seconds=60)
     printed = capsys.readouterr().out
     assert "first answer: 0 of 3 votes accept; really right" in printed
     assert "repair 2: 0 of 3 votes accept; really right" in printed
-    run_repair_live(paint, problems=1, seconds=-1)
+    run_repair_live(pencils, problems=1, seconds=-1)
     assert "The time of the demo is up" in capsys.readouterr().out
 
 
