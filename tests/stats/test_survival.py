@@ -73,9 +73,9 @@ def test_coverage() -> None:
 
 def test_counts_stand_for_units() -> None:
     """Counted entries give the curve of the entries written out, up to ten million of each."""
-    assert kaplan_meier([2, 1, 3], [1, 0, 1], counts=[2, 1, 3]) == kaplan_meier(
-        [2, 2, 1, 3, 3, 3], [1, 1, 0, 1, 1, 1]
-    )
+    counted = kaplan_meier([2, 1, 3], [1, 0, 1], counts=[2, 1, 3])
+    written = kaplan_meier([2, 2, 1, 3, 3, 3], [1, 1, 0, 1, 1, 1])
+    assert repr(counted) == repr(written)  # an undefined limit is NaN, which equals nothing
     many = kaplan_meier([1, 2], [1, 0], counts=[10**7, 10**7])
     assert many.at(1).value == 0.5
     assert 0 < many.at(1).high - many.at(1).low < 1e-3
