@@ -23,7 +23,7 @@ def test_importing_loads_nothing_heavy(run_python: Run) -> None:
 
 
 def test_importing_is_quick(run_python: Run) -> None:
-    """It costs less CPU than ``import asyncio``, measured side by side: 60 ms where that takes 60.
+    """It costs nine tenths of ``import asyncio`` at most, side by side: 60 ms where that takes 66.
 
     A bound in milliseconds would be one of the machine, and of what else it has to do.
     """
@@ -38,4 +38,4 @@ def test_importing_is_quick(run_python: Run) -> None:
     nothing, ours, theirs = map(
         min, zip(*([cpu(code) for code in codes] for _ in range(7)), strict=True)
     )
-    assert ours - nothing < theirs - nothing
+    assert ours - nothing < 0.9 * (theirs - nothing)

@@ -8,12 +8,13 @@ import subprocess
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import haltwise
 from haltwise.core.errors import InputError
-from haltwise.record.episode import identity
+from haltwise.record.episode import SearchEpisode, identity
 from haltwise.study.runner import Running, eta
 from haltwise.study.search.plan import Plan, plan_from_json
 from haltwise.study.search.runner import run_study
@@ -31,6 +32,12 @@ PLAN = Plan(
 )
 # Inspect and its dependencies warn about themselves; none of it is ours.
 pytestmark = pytest.mark.filterwarnings("default")
+
+
+def episodes_in(folder: Path) -> dict[Any, SearchEpisode]:
+    """Return the episodes of a study by what tells them apart."""
+    return {identity(episode): episode for episode in StudyFolder(folder).episodes()}
+
 
 KILLED = """
 import os, signal, sys
@@ -94,10 +101,7 @@ def test_processes_share_the_questions_and_the_file(tmp_path: Path) -> None:
     plan = replace(PLAN, model="haltwise/scripted:never_stops", record="none", limit=4)
     run_study(plan, tmp_path / "two", Running(processes=2))
     run_study(plan, tmp_path / "one")
-    two, one = (
-        {identity(episode): episode for episode in StudyFolder(tmp_path / name).episodes()}
-        for name in ("two", "one")
-    )
+    two, one = episodes_in(tmp_path / "two"), episodes_in(tmp_path / "one")
     assert two == one
     assert len(one) == 16
 
@@ -130,10 +134,7 @@ def test_a_ray_cluster_runs_the_parts(tmp_path: Path) -> None:
     finally:
         ray.shutdown()
     run_study(plan, tmp_path / "one")
-    parts, one = (
-        {identity(episode): episode for episode in StudyFolder(tmp_path / name).episodes()}
-        for name in ("ray", "one")
-    )
+    parts, one = episodes_in(tmp_path / "ray"), episodes_in(tmp_path / "one")
     assert parts == one
     assert len(one) == 8
 
