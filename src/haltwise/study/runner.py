@@ -50,11 +50,12 @@ class Running:
     """Seconds between two lines of progress."""
 
 
-def finish(folder: StudyFolder[Any, Any], wanted: int, how: Running) -> None:
+def finish(folder: StudyFolder[Any, Any], items: int, wanted: int, how: Running) -> None:
     """Run what is missing of a study that has begun.
 
     Args:
         folder: the folder of the study.
+        items: questions or problems of the study; no more parts than that are begun.
         wanted: episodes of the whole study.
         how: processes, connections and the rest.
 
@@ -62,7 +63,7 @@ def finish(folder: StudyFolder[Any, Any], wanted: int, how: Running) -> None:
         StudyError: episodes are missing at the end.
     """
     with _Progress(folder, wanted, how.tell, how.every):
-        _run_shards(folder.kind, folder.path, how)
+        _run_shards(folder.kind, folder.path, min(how.processes, items), how)
     have = sum(1 for _ in folder.episodes())
     if have < wanted:
         raise StudyError(
@@ -84,8 +85,7 @@ def run_shard(
     tasks, model = importlib.import_module(f".{kind}.inspect_task", __package__).prepare(
         Path(out), shard, shards, model_args
     )
-    if tasks:
-        run_tasks(tasks, model, Path(out) / ".inspect" / f"{shard}-of-{shards}", connections)
+    run_tasks(tasks, model, Path(out) / ".inspect" / f"{shard}-of-{shards}", connections)
 
 
 def run_tasks(tasks: Sequence[Any], model: Any, logs: Path, connections: int) -> None:
@@ -130,8 +130,8 @@ def get_study_model(name: str, model_args: dict[str, Any]) -> Any:
         raise InputError(f"--model {name}: {' '.join(text)}") from error
 
 
-def _run_shards(kind: str, out: Path, how: Running) -> None:
-    processes, connections, model_args = how.processes, how.connections, dict(how.model_args)
+def _run_shards(kind: str, out: Path, processes: int, how: Running) -> None:
+    connections, model_args = how.connections, dict(how.model_args)
     if how.engine == "ray":
         _run_on_ray(kind, out, processes, connections, model_args)
         return

@@ -107,15 +107,32 @@ def test_processes_share_the_questions_and_the_file(tmp_path: Path) -> None:
 
 
 def test_parts_deal_out_the_questions(tmp_path: Path) -> None:
-    """Each question is in one part, parts differ by one question at most, some have none."""
+    """Each question is in one part, and parts differ by one question at most."""
     from haltwise.study.search.inspect_task import prepare
 
-    StudyFolder(tmp_path).begin(replace(PLAN, limit=2), "")
+    StudyFolder(tmp_path).begin(replace(PLAN, limit=5), "")
     parts = [prepare(tmp_path, part, 3, {})[0] for part in range(3)]
-    assert parts[2] == []
-    dealt = [{sample.metadata["question"] for sample in part[0].dataset} for part in parts[:2]]
-    assert [len(questions) for questions in dealt] == [1, 1]
-    assert len(set.union(*dealt)) == 2
+    dealt = [{sample.metadata["question"] for sample in part[0].dataset} for part in parts]
+    assert [len(questions) for questions in dealt] == [2, 2, 1]
+    assert len(set.union(*dealt)) == 5
+
+
+def test_no_more_parts_are_begun_than_there_are_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two questions in five processes are two parts: none waits for a model it does not use."""
+    begun: list[list[str]] = []
+
+    def popen(command: list[str]) -> subprocess.Popen[bytes]:
+        begun.append(command)
+        return spawn(command)
+
+    spawn = subprocess.Popen
+    monkeypatch.setattr("haltwise.study.runner.subprocess.Popen", popen)
+    plan = replace(PLAN, model="haltwise/scripted:never_stops", record="none")
+    run_study(plan, tmp_path, Running(processes=5))
+    assert [command[5:7] for command in begun] == [["0", "2"], ["1", "2"]]
+    assert len(episodes_in(tmp_path)) == 8
 
 
 @pytest.mark.slow

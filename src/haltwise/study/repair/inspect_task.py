@@ -58,10 +58,7 @@ def study_task(name: str, sandbox: str) -> Any:
 def prepare(
     out: Path, shard: int, shards: int, model_args: dict[str, Any]
 ) -> tuple[list[Task], Model]:
-    """Return the tasks of one part of the study in a folder, and the proposer's model.
-
-    There are none where parts are more than problems.
-    """
+    """Return the tasks of one part of the study in a folder, and the proposer's model."""
     folder = StudyFolder(out)
     plan = folder.plan()
     names = {
@@ -72,8 +69,7 @@ def prepare(
     load = lru_cache(maxsize=None)(lambda name: get_study_model(inspect_name(name), model_args))
     models = {role: load(name) for role, name in names.items()}
     _OPEN[str(out)] = _Study(folder, models)
-    arms = plan.arms if shard < len(_OPEN[str(out)].problems) else ()
-    tasks = [repair_study(str(out), arm, shard, shards) for arm in arms]
+    tasks = [repair_study(str(out), arm, shard, shards) for arm in plan.arms]
     return tasks, models[Role.PROPOSER]
 
 

@@ -29,5 +29,6 @@ def run_study(plan: Plan, out: Path, how: Running = Running()) -> StudyFolder:  
         plan.setting(arm, task)  # what makes no sense is refused before anything is written
     folder.begin(plan, how.command)
     folder.mend()
-    finish(folder, len(plan.arms) * len(plan.problems(task)), how)
+    problems = len(plan.problems(task))
+    finish(folder, problems, len(plan.arms) * problems, how)
     return folder

@@ -62,13 +62,9 @@ def open_study(path: Path) -> _Study:
 def prepare(
     out: Path, shard: int, shards: int, model_args: dict[str, Any]
 ) -> tuple[list[Task], Model]:
-    """Return the tasks of one part of the study in a folder, and its model.
-
-    There are none where parts are more than questions.
-    """
+    """Return the tasks of one part of the study in a folder, and its model."""
     study = open_study(out)
-    arms = study.plan.arms if shard < len(study.questions) else ()
-    tasks = [search_study(str(out), arm, shard, shards) for arm in arms]
+    tasks = [search_study(str(out), arm, shard, shards) for arm in study.plan.arms]
     return tasks, get_study_model(study.plan.model, model_args)
 
 

@@ -35,7 +35,7 @@ def run_study(plan: Plan, out: Path, how: Running = Running()) -> StudyFolder:  
     if folder.read("judge_check.json") is None and plan.record != "none":
         how.tell("checking the judge's wording on labelled pairs")
         _judge_check(plan, folder, dict(how.model_args))
-    finish(folder, wanted, how)
+    finish(folder, len(plan.questions(task)), wanted, how)
     return folder
 
 
