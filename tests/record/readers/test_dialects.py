@@ -37,11 +37,40 @@ def read_one(path: Path, data: bytes) -> SearchEpisode:
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_the_same_loop_whatever_the_dialect(tmp_path: Path, name: str) -> None:
-    """Calls side by side are one step, each with its own result; one call; then the answer."""
+    """Every dialect is recognised, and read as the same loop."""
     reader, make = DIALECTS[name]
     data = make()
     assert detect(data[: 1 << 16], name).name == reader
-    episode = read_one(tmp_path / name, data)
+    assert_same_loop(read_one(tmp_path / name, data))
+
+
+EXPORTED = sorted((Path(__file__).parent / "exported").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("path", EXPORTED, ids=lambda path: path.stem)
+def test_the_same_loop_out_of_real_exporters(path: Path) -> None:
+    """What OpenInference, Traceloop and OpenTelemetry's own instrumentation wrote of a client.
+
+    Made by scripts/export_spans.py. Results stand only in the next request; each reply has its
+    tokens and its time.
+    """
+    assert detect(path.read_bytes()[: 1 << 16], path.name).name == "otel"
+    (episode,) = read(path)
+    assert isinstance(episode, SearchEpisode), episode
+    assert_same_loop(episode)
+    assert (episode.model, episode.usage) == ("m-2025", Usage(3, 120, 21))
+    times = [step.time for step in episode.steps[:2]]
+    assert None not in times and times == sorted(times)  # type: ignore[type-var]
+    assert episode.notes == []
+
+
+def test_three_exporters_are_kept() -> None:
+    """The test above has something to read."""
+    assert [path.stem for path in EXPORTED] == ["genai", "openinference", "traceloop"]
+
+
+def assert_same_loop(episode: SearchEpisode) -> None:
+    """Calls side by side are one step, each with its own result; one call; then the answer."""
     assert episode.question == QUESTION
     assert episode.outcome.answer == ANSWER
     assert [step.action for step in episode.steps] == ["search+lookup", "fetch", "answer"]
