@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import given
@@ -49,6 +50,45 @@ def test_lists_of_messages(sent: list[list[dict[str, Any]]]) -> None:
     history = History()
     for messages in sent:
         assert history.read(messages) == read_messages(messages)
+
+
+@given(
+    st.lists(
+        st.lists(message | st.integers() | st.lists(text), max_size=4), min_size=1, max_size=4
+    ),
+    st.sampled_from([None, 1]),
+    st.sampled_from([",", ", "]),
+)
+def test_texts_that_go_on(parts: list[list[Any]], indent: int | None, comma: str) -> None:
+    """A JSON text that goes on, shrinks or begins anew is what it is when it is decoded whole."""
+    history = History()
+    sent: list[Any] = []
+    for part in [*parts, [], *parts[:1]]:
+        sent = [*sent, *part] if len(part) != 1 else part
+        written = json.dumps(sent, indent=indent, separators=(comma, ": "))
+        assert history.decoded(written) == sent
+        assert history.decoded(f"{written} ") == sent
+
+
+@given(st.lists(st.sampled_from([*'[]{},:1" ', '"a"', '{"a": 1}', "[1, 2", ", 3]"]), max_size=9))
+def test_texts_that_are_no_list(pieces: list[str]) -> None:
+    """After a list, a text that JSON does not know as a list is None, whatever it begins with."""
+    history = History()
+    history.decoded("[1, 2]")
+    written = "".join(["[1, 2", *pieces])
+    try:
+        expected = json.loads(written)
+    except ValueError:
+        expected = None
+    assert history.decoded(written) == expected
+    written = "".join(pieces)
+    try:
+        expected = json.loads(written)
+    except ValueError:
+        expected = None
+    assert history.decoded(written) == (
+        expected if isinstance(expected, list) and written[:1] == "[" else None
+    )
 
 
 @given(histories)

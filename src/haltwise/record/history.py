@@ -1,13 +1,15 @@
 """The history that every model span of a trace sends again, read once.
 
-Knows messages as lists of objects and as numbered attributes (`haltwise.record.numbered`). Ignorant
-of spans and files.
+Knows messages as JSON texts, as lists of objects and as numbered attributes
+(`haltwise.record.numbered`). Ignorant of spans and files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from .chat import Message, plain, read_message
 from .numbered import numbered
@@ -21,10 +23,36 @@ class History:
     """
 
     def __init__(self) -> None:
+        self._begun = ""
+        self._decoded: list[Any] = []
         self._items: list[Any] = []
         self._messages: list[Message | None] = []
         self._attributes: dict[str, Any] = {}
         self._spelled: list[Message | None] = []
+
+    def decoded(self, text: str) -> list[Any] | None:
+        """Return the list that a JSON text holds; None where it holds something else.
+
+        Of a text that goes on where an earlier one ended, only what is new is decoded.
+        """
+        if text[:1] != "[":
+            return None
+        known: list[Any] = []
+        rest = text
+        if self._decoded and text.startswith(self._begun):
+            after = text[len(self._begun) :].lstrip()
+            if after == "]":
+                return self._decoded
+            if after[:1] == ",":
+                known, rest = self._decoded, f"[{after[1:]}"
+        try:
+            fresh = msgspec.json.decode(rest)
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
+            return None
+        if known and not fresh:  # a comma with nothing behind it
+            return None
+        self._begun, self._decoded = text.rstrip()[:-1], [*known, *fresh]
+        return self._decoded
 
     def read(
         self, items: list[Any], make: Callable[[Any], Message | None] = read_message

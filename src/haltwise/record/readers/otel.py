@@ -166,7 +166,7 @@ def _read_model(made: Span, attributes: dict[str, Any], events: Any, history: Hi
         made.usage = Usage(1, read, written)
     listed = _get(attributes, "gen_ai.input.messages", "gen_ai.prompt")
     if listed is not None:
-        made.inputs = history.read(_listed(listed))
+        made.inputs = _sent(listed, history)
     listed = _get(attributes, "gen_ai.output.messages", "gen_ai.completion")
     if listed is not None:
         made.outputs = read_messages(_listed(listed))
@@ -176,6 +176,11 @@ def _read_model(made: Span, attributes: dict[str, Any], events: Any, history: Hi
         made.outputs = made.outputs or replied
     if isinstance(events, list):
         _read_events(made, events, history)
+
+
+def _sent(listed: Any, history: History) -> list[Message]:
+    items = history.decoded(listed) if isinstance(listed, str) else None
+    return history.read(_listed(listed) if items is None else items)
 
 
 def _read_events(made: Span, events: list[Any], history: History) -> None:
@@ -195,7 +200,7 @@ def _read_events(made: Span, events: list[Any], history: History) -> None:
                 inner.get("gen_ai.input.messages"),
                 inner.get("gen_ai.output.messages"),
             )
-            made.inputs = made.inputs or history.read(_listed(inputs))
+            made.inputs = made.inputs or _sent(inputs, history)
             made.outputs = made.outputs or read_messages(_listed(outputs))
     if given:
         made.inputs = [*made.inputs, *history.read(given, _event_message)]
