@@ -57,7 +57,10 @@ def test_every_verifier_is_shown_with_every_repairer(
     assert re.search(r"restart +steps +0\.\d\d +0\.\d\d +0\.\d\d +(yes|no)", printed)
     worst, chosen = repair_lines(cells)
     assert worst.startswith("Repaired 2 times whatever the votes say (")
-    assert "repair until most votes accept gives" in chosen
+    assert re.search(r"does most with \w+ under \w+ votes: \d+% right, where no repair", chosen)
+    most, least = (int(found) for found in re.findall(r"votes: (\d+)% right", chosen))
+    nothing = [int(found) for found in re.findall(r"no repair gives (\d+)%", chosen)]
+    assert most - nothing[0] >= least - nothing[1]
 
 
 def test_live_loops_show_each_round(
