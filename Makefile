@@ -40,8 +40,8 @@ recording: $(STAMP) ## record the embedded model for the demo: hours on idle cor
 	@for repairer in revise told_wrong restart; do \
 	  $(BIN)/haltwise study repair --model haltwise/embedded --task arithmetic --limit 30 \
 	    --verifier plain --verifier result --verifier steps --votes 15 --rounds 3 --seed 1 \
-	    --vote-temperature 0.7 \
-	    --repairer $$repairer --model-arg slots=5 --out build/recording/$$repairer || exit 1; done
+	    --vote-temperature 0.7 --model-arg slots=5 --model-arg context=4096 --model-arg threads=1 \
+	    --repairer $$repairer --processes 2 --out build/recording/$$repairer || exit 1; done
 	@$(BIN)/python scripts/pack_recording.py src/haltwise/study/repair/data/recording.jsonl.gz \
 	  `date -u +%Y-%m-%d` build/recording/revise build/recording/told_wrong build/recording/restart
 

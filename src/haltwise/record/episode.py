@@ -98,7 +98,8 @@ class RepairStep(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     views: dict[str, tuple[int, int]] = {}
     """(accepts, votes) by verifier where several judged the candidate; else empty."""
     accept_probability: float | None = None
-    """Exact probability that a vote accepts, in [0, 1], where the verifier could tell it."""
+    """Exact probability that a vote accepts, in [0, 1], where the verifier could tell it: its own,
+    at temperature 1; votes drawn at another temperature accept at another rate."""
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

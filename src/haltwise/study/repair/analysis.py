@@ -59,7 +59,8 @@ class VoteRates:
     sampled: Estimate
     """Share of votes that accept, over the plans of which the exact rate is known."""
     exact: Estimate
-    """Mean of the verifier's own probability of accepting, read from its log probabilities."""
+    """Mean of the verifier's own probability of accepting, read from its log probabilities: that
+    of votes at temperature 1."""
 
 
 @dataclass(frozen=True)
